@@ -18,6 +18,7 @@
 #include "sandbox/cpu/runtime/check.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/process/channel.h"
+#include "sandbox/shared_headers.h"
 
 namespace sandbox::cpu::test {
 
@@ -37,6 +38,15 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+// The source, with the shared headers that it includes in their places.
+inline std::string with_headers(const std::string& source) { return with_shared_headers(source, "solution.cu"); }
+
+inline std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const size_t at = text.find(what);
+  if (at == std::string::npos) throw std::runtime_error("the text of a test has no " + what);
+  return text.replace(at, what.size(), by);
+}
 
 inline Compilation compile_text(const std::string& source, Build build = Build::fast, const Macros& macros = {},
                                 double deadline_s = 30, Dialect dialect = Dialect::cuda) {

@@ -1,11 +1,9 @@
 #include "sandbox/cpu/runtime/check.h"
 
-#include <cxxabi.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -59,6 +57,7 @@ class Checker {
       words_in_shadow_ = words;
     }
     launch_ = launch;
+    variables_.begin_launch(*launch.variables, launch.shared.first, launch.dynamic);
     global_writes_.begin_launch(*launch.buffers);
     if (launch.cooperative) {
       std::vector<size_t> sizes;
@@ -68,7 +67,6 @@ class Checker {
       flags_.assign(launch.blocks, {});
     }
     last_buffer_ = nullptr;
-    last_variable_ = SIZE_MAX;
   }
   void end_launch() {
     if (!launch_.cooperative) return;
@@ -177,22 +175,19 @@ class Checker {
     words_in_shadow_ = 0;
   }
 
-  static bool within(uintptr_t address, size_t bytes, const MemoryRange& range) {
-    return address >= range.first && address <= range.second && bytes <= range.second - address;
-  }
-
   bool check_global(Scheduler& scheduler, uintptr_t address, size_t bytes, Access access, const void* site,
                     const void* frame) {
     const auto inside = [&](const Buffer& buffer) {
       const auto begin = reinterpret_cast<uintptr_t>(buffer.data);
-      return within(address, bytes, {begin, begin + buffer.bytes});
+      return inspection::within(address, bytes, {begin, begin + buffer.bytes});
     };
     if (last_buffer_ == nullptr || !inside(*last_buffer_)) {
       const auto found = std::find_if(launch_.buffers->begin(), launch_.buffers->end(), inside);
       if (found == launch_.buffers->end()) {
-        if (!changes_value(access) &&
-            (within(address, bytes, launch_.image) || within(address, bytes, launch_.arguments)))
+        if (!changes_value(access) && (inspection::within(address, bytes, launch_.image) ||
+                                       inspection::within(address, bytes, launch_.arguments))) {
           return true;
+        }
         return report(scheduler, FaultKind::out_of_bounds,
                       verb(access, bytes) + "at " + place_of(address, *launch_.buffers), site, frame);
       }
@@ -320,9 +315,10 @@ class Checker {
     const auto block = static_cast<size_t>(scheduler.first_block() + place.block);
     Shadow* const shadow_of_words = shadow_of_words_ + block * words_of_block_;
     Shadow* const shadow_of_bytes = shadow_of_bytes_ + block * words_of_block_ * 4;
-    if (!within(address, bytes, launch_.dynamic) && !within_variable(address, bytes)) {
-      if (is_guard(address, bytes)) return true;
-      return report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + shared_place_of(address), site, frame);
+    if (!variables_.hold(address, bytes)) {
+      if (variables_.is_guard(address, bytes)) return true;
+      return report(scheduler, FaultKind::out_of_bounds, verb(access, bytes) + variables_.place_beside(address), site,
+                    frame);
     }
     const size_t skipped = address >= launch_.unused.second ? launch_.unused.second - launch_.unused.first : 0;
     const size_t begin = address - launch_.shared.first - skipped, end = begin + bytes;
@@ -368,12 +364,12 @@ class Checker {
     if (needed && !part.written && !unset_read_) {
       unset_read_ = scheduler.fault_here(
           FaultKind::uninitialised,
-          verb(access, bytes) + "of __shared__ " + variable_at(address) + " that no thread has written",
+          verb(access, bytes) + "of __shared__ " + variables_.name_of(address) + " that no thread has written",
           scheduler.line_at(site, frame));
     }
     if (async_ != nullptr && is_read(access) && !is_fenced(scheduler, part.write)) {
       return report(scheduler, FaultKind::race,
-                    verb(access, bytes) + "of __shared__ " + variable_at(address) + " by " +
+                    verb(access, bytes) + "of __shared__ " + variables_.name_of(address) + " by " +
                         agent_name(scheduler, mine) + ", which " + scheduler.describe(part.write.thread - 1) +
                         " wrote" + line_words(part.write) + ", with no fence.proxy.async in between",
                     site, frame);
@@ -514,7 +510,7 @@ class Checker {
     const bool agents = scheduler.clocks().active() &&
                         (scheduler.clocks().is_agent(before.thread - 1) || scheduler.clocks().is_agent(now.thread - 1));
     std::string message =
-        std::string(changes_value(access) ? "writes" : "reads") + " __shared__ " + variable_at(address);
+        std::string(changes_value(access) ? "writes" : "reads") + " __shared__ " + variables_.name_of(address);
     if (scheduler.clocks().active() && scheduler.clocks().is_agent(now.thread - 1)) {
       message += " by " + agent_name(scheduler, now);
     }
@@ -523,67 +519,6 @@ class Checker {
                : scheduler.in_one_warp(before.thread - 1, now.thread - 1) ? ", with no __syncwarp or barrier in between"
                                                                           : ", with no barrier in between";
     return report(scheduler, FaultKind::race, message, site, frame);
-  }
-
-  bool within_variable(uintptr_t address, size_t bytes) {
-    const uint64_t offset = address - launch_.shared.first;
-    const auto holds = [&](const inspection::SharedVariable& variable) {
-      return offset >= variable.offset && offset + bytes <= variable.offset + variable.bytes;
-    };
-    if (last_variable_ < launch_.variables->size() && holds((*launch_.variables)[last_variable_])) return true;
-    const auto found = std::find_if(launch_.variables->begin(), launch_.variables->end(), holds);
-    if (found == launch_.variables->end() || found->name.find("__kw_") != std::string::npos) return false;
-    last_variable_ = static_cast<size_t>(found - launch_.variables->begin());
-    return true;
-  }
-
-  bool is_guard(uintptr_t address, size_t bytes) const {
-    return std::any_of(launch_.variables->begin(), launch_.variables->end(),
-                       [&](const inspection::SharedVariable& variable) {
-                         return bytes == 1 && address == launch_.shared.first + variable.offset &&
-                                variable.name == inspection::kConstructionGuard;
-                       });
-  }
-
-  // "'tile' (byte 36 of 4096)"
-  std::string variable_at(uintptr_t address) const {
-    if (within(address, 1, launch_.dynamic)) {
-      return "dynamic memory (byte " + std::to_string(address - launch_.dynamic.first) + " of " +
-             std::to_string(launch_.dynamic.second - launch_.dynamic.first) + ")";
-    }
-    const uint64_t offset = address - launch_.shared.first;
-    for (const inspection::SharedVariable& variable : *launch_.variables) {
-      if (offset < variable.offset || offset >= variable.offset + variable.bytes) continue;
-      return "'" + source_name(variable.name) + "' (byte " + std::to_string(offset - variable.offset) + " of " +
-             std::to_string(variable.bytes) + ")";
-    }
-    return "memory";
-  }
-
-  // The variable that was probably meant by an address that is in none.
-  std::string shared_place_of(uintptr_t address) const {
-    const uint64_t offset = address - launch_.shared.first;
-    const inspection::SharedVariable* before = nullptr;
-    for (const inspection::SharedVariable& variable : *launch_.variables) {
-      const bool ours = variable.name.find("__kw_") != std::string::npos;
-      if (variable.name == "__kw_dynamic" && offset >= variable.offset && offset < variable.offset + variable.bytes) {
-        return "at offset " + std::to_string(offset - variable.offset) + " of dynamic shared memory (" +
-               std::to_string(launch_.dynamic.second - launch_.dynamic.first) + " bytes)";
-      }
-      if (!ours && variable.offset <= offset) before = &variable;
-    }
-    if (before == nullptr) return "before the first __shared__ variable";
-    return "at offset " + std::to_string(offset - before->offset) + " of __shared__ '" + source_name(before->name) +
-           "' (" + std::to_string(before->bytes) + " bytes)";
-  }
-
-  static std::string source_name(const std::string& mangled) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status),
-                                                      std::free);
-    const std::string full = status == 0 ? text.get() : mangled;
-    const size_t scope = full.rfind("::");
-    return scope == std::string::npos ? full : full.substr(scope + 2);
   }
 
   static std::string verb(Access access, size_t bytes) {
@@ -608,7 +543,7 @@ class Checker {
   std::optional<Fault> unset_read_;     // the first
   const AsyncAccess* async_ = nullptr;  // while an agent's access is checked
   const Buffer* last_buffer_ = nullptr;
-  size_t last_variable_ = SIZE_MAX;                                 // index of the one that was touched last
+  inspection::SharedVariables variables_;
   Shadow *shadow_of_words_ = nullptr, *shadow_of_bytes_ = nullptr;  // in one mapping
   size_t words_in_shadow_ = 0, words_of_block_ = 0;
   uintptr_t aside_ = 0;  // of the access that is checked

@@ -5,16 +5,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
-#include "sandbox/cpu/inspection/elf_check.h"
+#include "sandbox/cpu/inspection/shared_variables.h"
 #include "sandbox/cpu/runtime/clocks.h"
 #include "sandbox/cpu/runtime/module.h"
 
 namespace sandbox::cpu::runtime {
 
-using MemoryRange = std::pair<uintptr_t, uintptr_t>;  // begin, end
+using inspection::MemoryRange;
 
 struct CheckedLaunch {
   MemoryRange image;  // the loaded module: constants
