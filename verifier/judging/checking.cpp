@@ -306,8 +306,10 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedSha
   const bool beyond = depth == Depth::longer || depth == Depth::far;
   if (beyond && !lends_enough(contender, reached)) return std::nullopt;    // the scope shows it
   if (reached != axes && !oracle_.can_draw(reached)) return std::nullopt;  // and this
-  const bool dear = threads_of(contender, reached) > policy.threads_for_draws ||
-                    cost_of(oracle_.problem(), reached) > policy.cost_for_draws;
+  const bool dear =
+      threads_of(contender, reached) > policy.threads_for_draws ||
+      cost_of(oracle_.problem(), reached) > policy.cost_for_draws ||
+      (depth == Depth::far && largest_tensor(oracle_.problem(), reached) > policy.elements_for_draws_at_ends);
   auto failed = at_shape(contender, {named.name, reached, named.workload},
                          [&](Shape& shape) { return draws_at(shape, depth, dear); });
   if (!failed) findings_.scope.add(oracle_.problem(), reached);

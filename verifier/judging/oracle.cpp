@@ -56,10 +56,12 @@ std::vector<std::byte> in_dtype(core::DType dtype, const std::vector<std::byte>&
 
 // Where a patch makes one element as large as its whole tile and ill-conditioned (a LayerNorm's gamma is an outlier
 // where x is close to the mean), the order of a sum decides by how much it errs, and the naive one shows one order.
-bool is_one_ill_conditioned_element(const std::variant<Match, Verdict>& result) {
+// `few`: no more than two, however many there are.
+bool is_one_ill_conditioned_element(const std::variant<Match, Verdict>& result, bool few) {
   const auto* verdict = std::get_if<Verdict>(&result);
   const auto* wrong = verdict == nullptr ? nullptr : std::get_if<verdicts::WrongResult>(verdict);
-  return wrong != nullptr && wrong->ratio <= kIllConditioned && is_hardly_any(*wrong);
+  if (wrong == nullptr || wrong->ratio > kIllConditioned) return false;
+  return few ? wrong->wrong_elements <= kFewIllConditioned : is_hardly_any(*wrong);
 }
 }  // namespace
 
@@ -212,17 +214,15 @@ std::variant<Match, Verdict> Oracle::compare(const LentBuffers& inputs, const co
     const Expected usual = this->expected(inputs, axes, expected.distribution, true);
     result = compare_once(inputs, axes, outputs, index, with_rounded_sums(inputs, axes, usual, rounding / 2), where);
   }
-  // A softmax of scores near 1e30 is the value at the largest one, and rounding decides between two of them. Where two
-  // dominant terms cancel, the order of a sum decides.
-  if (!draws::may_overflow(expected.distribution) && expected.distribution != Distribution::one_scale &&
-      expected.distribution != Distribution::dominant) {
-    return result;
-  }
+  // Where two dominant terms of a sum cancel, its order decides.
+  if (expected.distribution == Distribution::dominant && is_one_ill_conditioned_element(result, true)) return Match{1};
+  // A softmax of scores near 1e30 is the value at the largest one, and rounding decides between two of them.
+  if (!draws::may_overflow(expected.distribution) && expected.distribution != Distribution::one_scale) return result;
   if (const uint64_t neighbours = neighbours_of_bad_luck(result, axes, expected); neighbours > 0) {
     result = compare_once(inputs, axes, outputs, index,
                           this->expected(inputs, axes, expected.distribution, true, neighbours), where);
   }
-  if (is_one_ill_conditioned_element(result)) return Match{1};
+  if (is_one_ill_conditioned_element(result, false)) return Match{1};
   return result;
 }
 
@@ -318,8 +318,9 @@ std::variant<Match, Verdict> Oracle::compare_on_host(const comparison::OutputFor
   for (const TrustedOutputs& one : expected.neighbours) neighbours.push_back({one.reference[index], one.naive[index]});
   if (!comparison::has_own_comparison(problem_.outputs[index])) {
     std::vector<std::vector<comparison::NaiveTile>> errors = naive_tiles(form.dtype, form.tiling, neighbours);
-    if (!expected.errors_close_by.empty())
+    if (!expected.errors_close_by.empty()) {
       std::ranges::copy(expected.errors_close_by[index], std::back_inserter(errors));
+    }
     return comparison::compare(form, exact, device_.fetch(*outputs[index]), {reference[index], naive[index]}, errors);
   }
   TensorBytes got(outputs.size());

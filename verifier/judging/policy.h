@@ -56,6 +56,8 @@ struct CheckPolicy {
   // Where a plan launches more, or a shape costs more (bytes read plus operations), a longer or far shape sees one
   // draw.
   int64_t threads_for_draws = INT64_MAX, cost_for_draws = INT64_MAX;
+  // A shape at an end of the domain also does where a tensor has more elements than these.
+  int64_t elements_for_draws_at_ends = INT64_MAX;
   double far_patience = 6;  // times the deadline of other launches: a block for each of 65536 rows takes its time
 
   // Errors of the naive solution in outputs of this many elements hardly change from one ordinary draw to the next:

@@ -5,7 +5,7 @@
 //   {"op":"map","buffers":[{"name","memory":n,"kept":bool,"slot","bytes","mapped_bytes","offset","writable"}...],
 //    "axes":{name: n...},"tensors":{name: {"role":"input"|"output","dtype","shape":[...]}...}} + descriptors of those
 //    that are not kept: memory n is not mapped yet                                                         {"ok": true}
-//                                         Also reloads a candidate whose code reads variables of its module.
+//                                         Also reloads a candidate whose code takes addresses of variables.
 //   {"op":"plan","launches":[...],"workspaces":[...],"tensor_maps":[...]}                                  {"ok": true}
 //   {"op":"go","slots":n,"hot":bool}                                        {"ok": true, "us": time, "gated": bool}
 //                                         Overwrites remains of earlier launches in registers, shared and local memory,

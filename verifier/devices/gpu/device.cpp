@@ -179,8 +179,8 @@ judging::DeviceTraits traits_for(const Platform& platform, size_t free_bytes) {
   traits.check.residues.inner_reach = 1 << 12;
   traits.check.crossed_shapes = 6;
   traits.check.middle_shapes = 8;
-  // An end of the domain has gigabytes to draw, compute twice and compare; wrong offsets show in each distribution.
-  traits.check.cost_for_draws = int64_t{1} << 30;
+  // That is gigabytes to draw, compute twice and compare; wrong offsets show in each distribution.
+  traits.check.elements_for_draws_at_ends = int64_t{1} << 30;
   traits.check.far_flops = int64_t{1} << 35;  // eight for each of 2^32 elements: past the end of 32-bit offsets
   // An element of each tensor takes up to 32 bytes: an input, two outputs and a reference in double, of up to 8 each.
   // Memory that other processes hold is out of reach; the scope of a result shows it.
@@ -197,7 +197,8 @@ class GpuDevice : public judging::JudgeDevice {
         clock_(std::move(clock)),
         health_(std::move(health)),
         traits_(traits_for(platform, context.free_bytes())),
-        pool_(context) {}
+        pool_(context),
+        trusted_pool_(context) {}
 
   const judging::DeviceTraits& traits() const override { return traits_; }
 
@@ -225,7 +226,7 @@ class GpuDevice : public judging::JudgeDevice {
   std::unique_ptr<judging::TrustedSolution> load_pytorch(std::shared_ptr<reference::ReferenceChannel> channel,
                                                          bool in_double) override {
     work();
-    return make_pytorch_trusted(context_, pool_, std::move(channel), in_double);
+    return make_pytorch_trusted(context_, trusted_pool_, std::move(channel), in_double);
   }
   std::unique_ptr<judging::CandidateProcess> connect(sandbox::process::Channel channel,
                                                      const verdicts::CheckSettings& settings) override {
@@ -335,7 +336,7 @@ class GpuDevice : public judging::JudgeDevice {
   std::function<ClockState()> clock_;
   std::function<DeviceHealth()> health_;
   judging::DeviceTraits traits_;
-  MemoryPool pool_;
+  MemoryPool pool_, trusted_pool_;  // the second for outputs of reference.py, out of candidates' reach
   std::optional<DeviceWork> work_;
   PrivateMemory zeros_;
 };

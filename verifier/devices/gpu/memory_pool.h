@@ -21,8 +21,8 @@ struct PooledMemory {
   bool writable = false;
 };
 
-// Memory that candidates may write is never lent to be read alone, nor the other way round: other processes keep it
-// mapped. The context must outlive the pool. Throws DriverError.
+// Memory that other processes may write is never lent to be read alone, nor the other way round: they keep it mapped.
+// The context must outlive the pool. Throws DriverError.
 class MemoryPool {
  public:
   explicit MemoryPool(const sandbox::gpu::driver::Context& context)
@@ -34,6 +34,9 @@ class MemoryPool {
   void give(PooledMemory memory);
 
  private:
+  // Releases what is free where there is not enough.
+  sandbox::gpu::driver::SharedMemory make(size_t bytes);
+
   const sandbox::gpu::driver::Context& context_;
   size_t granule_;
   int64_t made_ = 0;

@@ -128,13 +128,12 @@ class LoadedEquivalent:
         lent = iter(descriptors)
         for buffer in request["buffers"]:
             number = buffer["memory"]
-            descriptor = None if buffer["kept"] else next(lent)
+            if not buffer["kept"]:
+                self._memory[number] = self._driver.lend(next(lent), buffer["mapped_bytes"], buffer["writable"])
+            memory = self._memory[number]
             tensor = self._tensors.get(buffer["name"])
             if tensor is None:
-                continue  # a workspace of the plan
-            if number not in self._memory:
-                self._memory[number] = self._driver.lend(descriptor, buffer["mapped_bytes"], buffer["writable"])
-            memory = self._memory[number]
+                continue  # a workspace of the plan, whose memory may be lent as an output next time
             while len(self._slots) <= buffer["slot"]:
                 self._slots.append({})
             self._slots[buffer["slot"]][buffer["name"]] = self._at(memory.begin + buffer["offset"], tensor)

@@ -5,6 +5,7 @@ Takes the place of torch and of the driver only; the channel, the process and wh
 """
 
 import contextlib
+import itertools
 import math
 import mmap
 import os
@@ -18,6 +19,7 @@ import torch_worker
 from device_memory import DeviceMemory
 
 mapped = {}  # address: memory of f32
+numbers = itertools.count(1)
 
 
 class Tensor:
@@ -91,7 +93,7 @@ class Event:
 class Memory:
     def __init__(self, descriptor, mapped_bytes, writable):
         self._map = mmap.mmap(descriptor, mapped_bytes, prot=mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0))
-        self.begin = (1 + len(mapped)) << 32
+        self.begin = next(numbers) << 32
         mapped[self.begin] = self._map
 
     def release(self):

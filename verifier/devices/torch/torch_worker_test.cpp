@@ -41,8 +41,8 @@ class Lent {
     std::memcpy(all.data(), begin(), count * sizeof(float));
     return all;
   }
-  static Json entry(const std::string& name, size_t slot, bool writable, bool kept) {
-    return {{"name", name},      {"memory", name + std::to_string(slot)},
+  static Json entry(const std::string& name, size_t slot, bool writable, bool kept, const std::string& memory = "") {
+    return {{"name", name},      {"memory", memory.empty() ? name + std::to_string(slot) : memory},
             {"kept", kept},      {"slot", slot},
             {"bytes", 12},       {"writable", writable},
             {"offset", kOffset}, {"mapped_bytes", kBytes}};
@@ -86,15 +86,11 @@ class TorchWorker : public testing::Test {
     auto answer = judge_.receive(std::chrono::steady_clock::now() + kDeadline);
     return answer ? std::move(answer->json) : Json();
   }
-  // y of two slots from a and b; a workspace is lent, too, as plans have them. `kept`: all but the second slot's y are
-  // mapped already.
-  Json map_two_slots(bool given = false, bool kept = false) {
+  // y from a and b.
+  Json map(const Json& buffers, const std::vector<int>& fds, bool given = false) {
     const Json three = Json::array({3});
     Json request{{"op", "map"},
-                 {"buffers",
-                  {Lent::entry("a", 0, false, kept), Lent::entry("b", 0, false, kept), Lent::entry("y", 0, true, kept),
-                   Lent::entry("partial", 0, true, kept), Lent::entry("a", 1, false, kept),
-                   Lent::entry("b", 1, false, kept), Lent::entry("y", 1, true, false)}},
+                 {"buffers", buffers},
                  {"axes", {{"N", 3}}},
                  {"scalars", {{"pick", 1}}},
                  {"tensors",
@@ -102,8 +98,15 @@ class TorchWorker : public testing::Test {
                    {"b", {{"role", "input"}, {"dtype", "f32"}, {"shape", three}}},
                    {"y", {{"role", "output"}, {"dtype", "f32"}, {"shape", three}}}}}};
     if (given) request["tensors"]["b"]["given"] = true;
-    if (kept) return ask(request, {z_.fd()});
-    return ask(request, {a_.fd(), b_.fd(), y_.fd(), workspace_.fd(), b_.fd(), b_.fd(), z_.fd()});
+    return ask(request, fds);
+  }
+  // In two slots; a workspace is lent, too, as plans have them. `kept`: all but the second slot's y are mapped already.
+  Json map_two_slots(bool given = false, bool kept = false) {
+    const std::vector<int> all{a_.fd(), b_.fd(), y_.fd(), workspace_.fd(), b_.fd(), b_.fd(), z_.fd()};
+    return map({Lent::entry("a", 0, false, kept), Lent::entry("b", 0, false, kept), Lent::entry("y", 0, true, kept),
+                Lent::entry("partial", 0, true, kept), Lent::entry("a", 1, false, kept),
+                Lent::entry("b", 1, false, kept), Lent::entry("y", 1, true, false)},
+               kept ? std::vector<int>{z_.fd()} : all, given);
   }
   std::string fault_of(const std::string& equivalent, const std::string& mode = "", const std::string& file = "") {
     open(equivalent, mode, file);
@@ -147,6 +150,13 @@ TEST_F(TorchWorker, ComputesWhereTheJudgeLent) {
     EXPECT_THAT(z_.values(3), testing::ElementsAre(30, 60, 90)) << mode;
     a_.set({1, 2, 3});
     EXPECT_THAT(workspace_.values(3), testing::ElementsAre(7, 7, 7));
+    const Json again{Lent::entry("a", 0, false, true), Lent::entry("b", 0, false, true),
+                     Lent::entry("y", 0, true, true, "partial0")};  // what was a workspace
+    ASSERT_EQ(map(again, {}), Json({{"ok", true}}));
+    ASSERT_EQ(ask({{"op", "plan"}, {"launches", Json::array()}}), Json({{"ok", true}}));
+    ask({{"op", "go"}, {"slots", 1}, {"hot", false}});
+    EXPECT_THAT(workspace_.values(3), testing::ElementsAre(21, 42, 63)) << mode;
+    workspace_.set({7, 7, 7});
     judge_ = Channel();  // the candidate process ends, the worker goes on
     EXPECT_EQ(worker_.request({{"op", "close"}, {"process", process_}}, {}, kDeadline).json, Json({{"killed", true}}));
     y_.set({-1, -1, -1});
