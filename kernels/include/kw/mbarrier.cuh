@@ -42,8 +42,8 @@ __device__ __forceinline__ void fence_init() { asm volatile("fence.mbarrier_init
 __device__ __forceinline__ void arrive(unsigned barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-// At the same barrier of a block of the cluster; blocks: how many it has. It orders nothing for other blocks but what
-// precedes it in this one: `.release.cluster` would wait for all of the warp's accesses to global memory, at each step.
+// At the same barrier of a block of the cluster; blocks: how many it has. It publishes nothing to other blocks:
+// `.release.cluster` would, but waits for all of the warp's accesses to global memory, at each step.
 template <int blocks>
 __device__ __forceinline__ void arrive_at(unsigned barrier, int block) {
   if constexpr (blocks == 1) {
