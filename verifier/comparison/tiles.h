@@ -37,7 +37,7 @@ struct NaiveRun {
 std::vector<TileErrors> tile_errors(core::DType dtype, const Tiling& tiling, std::span<const std::byte> output,
                                     const NaiveRun& expected);
 std::vector<NaiveTile> naive_tiles(core::DType dtype, const Tiling& tiling, const NaiveRun& expected);
-// Of each run; none for an output of integers, which are compared bit for bit.
+// The same for each run. Empty for an output of integers, which are compared bit for bit.
 std::vector<std::vector<NaiveTile>> naive_tiles(core::DType dtype, const Tiling& tiling,
                                                 const std::vector<NaiveRun>& runs);
 // For any output; floating ones against the reference as their dtype rounds it, or saturates if that has 8 bits. Zeros

@@ -174,7 +174,7 @@ class JudgeDevice {
   virtual double difference(const LentBuffer& a, const LentBuffer& b, core::DType dtype) = 0;
   virtual std::variant<comparison::Match, verdicts::Verdict> compare(const comparison::OutputForm& form,
                                                                      const ComparedOutput& compared) = 0;
-  // What the naive solution errs by in each tile of floating output `index`, as the last runs of both gave it.
+  // The naive solution's errors in each tile of floating output `index`, from the last runs of both solutions.
   virtual std::vector<comparison::NaiveTile> naive_errors(core::DType dtype, const comparison::Tiling& tiling,
                                                           const TrustedSolution& reference,
                                                           const TrustedSolution& naive, size_t index) = 0;

@@ -17,8 +17,8 @@ namespace verifier::judging {
 struct Expected {
   draws::Distribution distribution = draws::Distribution::ordinary;  // of the inputs
   bool naive_known = false;  // the naive solution was not run: its errors are known from an earlier draw
-  // Of inputs close by (draws/neighbours.h): what the naive solution errs by, [output][neighbour][tile]; or all
-  // outputs, where some are compared by rules of their own.
+  // For inputs close by (draws/neighbours.h): the naive solution's errors, [output][neighbour][tile]. Whole outputs
+  // instead, in `neighbours`, where an output is compared by a rule of its own.
   std::vector<std::vector<std::vector<comparison::NaiveTile>>> errors_close_by;
   std::vector<TrustedOutputs> neighbours;
 

@@ -35,7 +35,7 @@ class SharedVariables {
 
   // "'tile' (byte 36 of 4096)"
   std::string name_of(uintptr_t address) const;
-  // Of an address that is in none: the variable that was probably meant.
+  // For an address outside of all variables: names the one that was probably meant.
   std::string place_beside(uintptr_t address) const;
 
  private:

@@ -44,13 +44,13 @@ class DeviceWork {
   // Of i8, u8 and i32.
   comparison::Quanta quanta(sandbox::gpu::driver::DevicePtr a, sandbox::gpu::driver::DevicePtr b, core::DType dtype,
                             int64_t elements);
-  // As compare. `known`: what the naive solution errs by in each tile, where that need not be seen again; otherwise it
-  // is given back in `learned`. `close_by`: the same for neighbours.
+  // Decides as comparison::compare does. `known`: the naive solution's errors in each tile, from an earlier run;
+  // otherwise they are found here and returned in `learned`. `close_by`: the same errors for neighbours.
   std::variant<comparison::Match, verdicts::Verdict> compare(
       const comparison::OutputForm& form, const DeviceOutput& on_device,
       const std::vector<comparison::NaiveTile>* known = nullptr, std::vector<comparison::NaiveTile>* learned = nullptr,
       const std::vector<std::vector<comparison::NaiveTile>>& close_by = {});
-  // As comparison::naive_tiles.
+  // Returns what comparison::naive_tiles returns.
   std::vector<comparison::NaiveTile> naive_errors(core::DType dtype, const comparison::Tiling& tiling,
                                                   sandbox::gpu::driver::DevicePtr reference,
                                                   sandbox::gpu::driver::DevicePtr naive);
