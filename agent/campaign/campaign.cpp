@@ -183,6 +183,7 @@ class Run {
     if (budget_.used_up()) return std::nullopt;
     const search::BudgetLeft share = budget_.next_share(problems_left, std::min(lanes_->count(), problems_left));
     Json start{{"problem", problem.name}, {"places", slots_of_a_free_lane()}, {"entrants", Json::array()}};
+    start["confirms_screened"] = true;  // earlier versions did not
     if (lanes_->confirms_beside()) start["confirms_beside"] = true;
     if (share.attempts) start["attempts"] = *share.attempts;
     for (const search::NamedSolution& named : solutions_of(problem)) {
@@ -254,7 +255,7 @@ class Run {
       solutions.push_back({sandbox::parse_solution(found.source, name), name, named.at("origin")});
     }
     const uint64_t seed = seed_of(settings_.seed, problem.name);
-    one.search.emplace(problem, *one.runner, one.share, progress_, seed);
+    one.search.emplace(problem, *one.runner, one.share, progress_, seed, start.value("confirms_screened", false));
     search::ProblemSearch::TrialPlan known{std::move(solutions), tuner_settings(settings_), false, {}, {}};
     if (ledger_) {
       one.text = prompting::read_problem_text(problem);

@@ -12,6 +12,7 @@ namespace {
 using verifier::statistics::Outcome;
 using verifier::verdicts::Effort;
 constexpr size_t kCompiledAhead = 3;  // candidates, beyond those that can be judged at once
+constexpr size_t kMostTaken = 3;      // screened points that are confirmed although the budget has ended
 constexpr std::chrono::milliseconds kTick(100);
 
 bool won(const Attempt& attempt) {
@@ -35,8 +36,14 @@ ProblemSearch::Trial::Trial(TrialPlan of, uint64_t seed)
     : plan(std::move(of)), tuner(solutions_of(plan.solutions), seed, plan.tuner), probing(plan.probe) {}
 
 ProblemSearch::ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& runner, BudgetShare& budget,
-                             Progress& progress, uint64_t seed)
-    : problem_(problem), runner_(runner), budget_(budget), progress_(progress), seed_(seed), best_(runner.naive()) {}
+                             Progress& progress, uint64_t seed, bool confirms_screened)
+    : problem_(problem),
+      runner_(runner),
+      budget_(budget),
+      progress_(progress),
+      seed_(seed),
+      confirms_screened_(confirms_screened),
+      best_(runner.naive()) {}
 
 ProblemSearch::~ProblemSearch() { runner_.abandon(); }
 
@@ -117,6 +124,19 @@ bool ProblemSearch::begin_confirmation() {
   return true;
 }
 
+bool ProblemSearch::take_screened() {
+  if (!confirms_screened_ || best_ != runner_.naive() || runner_.in_progress() > 0 || taken_ == kMostTaken)
+    return false;
+  if (budget_.all_attempts_used_up()) return false;
+  const auto fastest = std::ranges::max_element(screened_, {}, &Screened::speed_up);
+  if (fastest == screened_.end()) return false;
+  due_.push_back(fastest->confirmation);
+  ++fastest->confirmation.trial->confirmations;
+  ++taken_;
+  screened_.erase(fastest);
+  return true;
+}
+
 // The confirmation's measurement counts, not the one that led to it: the largest of many noisy values is too large. The
 // counters stay, since nobody profiles a confirmation.
 void ProblemSearch::correct(const Confirmation& confirmation, const Attempt& attempt, std::optional<double> speed_up) {
@@ -180,6 +200,7 @@ ProblemSearch::Trial* ProblemSearch::next_trial() {
     tuner_ended_ = trial->tuner.why_stopped();
     const auto on_ended = std::move(trial->plan.ended);
     const TrialResult result = std::move(trial->result);
+    std::erase_if(screened_, [&](const Screened& one) { return one.confirmation.trial == &*trial; });
     if (result.new_best) kept_.push_back(std::move(trial->plan.solutions));
     trial = trials_.erase(trial);
     if (on_ended) on_ended(result);
@@ -224,6 +245,12 @@ void ProblemSearch::point_judged(Trial& trial, const Point& point, const Candida
     due_.push_back({candidate, &trial});
     ++trial.confirmations;
   }
+  if (effort == Effort::screen && won(attempt)) {
+    screened_.push_back({*speed_up, point, {candidate, &trial}});
+  } else if (effort == Effort::full) {
+    std::erase_if(screened_,
+                  [&](const Screened& one) { return one.confirmation.trial == &trial && one.point == point; });
+  }
   TrialResult& result = trial.result;
   if (std::exchange(trial.probing, false)) {
     trial.over = !verifier::verdicts::is_correct(attempt.verdict);
@@ -244,10 +271,14 @@ void ProblemSearch::point_judged(Trial& trial, const Point& point, const Candida
 void ProblemSearch::feed() {
   while (runner_.free_slots() > 0) {
     if (begin_confirmation()) continue;
-    if (!why_.empty()) return;
-    Trial* trial = next_trial();
-    const bool waits = trial != nullptr && confirming_ && runner_.slots() == 1 && trial->batch->effort == Effort::full;
-    if (trial == nullptr || waits || !begin_point(*trial)) return;
+    if (why_.empty()) {
+      Trial* trial = next_trial();
+      const bool waits =
+          trial != nullptr && confirming_ && runner_.slots() == 1 && trial->batch->effort == Effort::full;
+      if (trial == nullptr || waits) return;
+      if (begin_point(*trial)) continue;
+    }
+    if (!take_screened()) return;
   }
 }
 

@@ -57,8 +57,9 @@ class ProblemSearch {
  public:
   // Every choice follows from `seed` and the order of events (results, replies, time up): after each event the search
   // starts everything that it may, and nothing in between.
+  // `confirms_screened`: where the budget ends before anything is confirmed, the fastest screened points still are.
   ProblemSearch(const benchsuite::Problem& problem, AttemptRunner& runner, BudgetShare& budget, Progress& progress,
-                uint64_t seed);
+                uint64_t seed, bool confirms_screened = true);
   ~ProblemSearch();
   ProblemSearch(const ProblemSearch&) = delete;
   ProblemSearch& operator=(const ProblemSearch&) = delete;
@@ -110,6 +111,11 @@ class ProblemSearch {
     CandidatePtr candidate;
     Trial* trial;
   };
+  struct Screened {
+    double speed_up;
+    Point point;
+    Confirmation confirmation;
+  };
 
   // Times naive against itself and warns unless it is a tie: the machine is too noisy then.
   void control();
@@ -125,6 +131,8 @@ class ProblemSearch {
                     double against, Attempt attempt);
   // Confirms a win: it must repeat in fresh processes, then against naive, which gives the score.
   bool begin_confirmation();
+  // Puts the fastest point that was screened and no more among those to confirm; false: there is none, or no need.
+  bool take_screened();
   void score(const Confirmation& confirmation);
   void end_confirmation(const Confirmation& confirmation);
   static void correct(const Confirmation& confirmation, const Attempt& attempt, std::optional<double> speed_up);
@@ -138,12 +146,15 @@ class ProblemSearch {
   BudgetShare& budget_;
   Progress& progress_;
   uint64_t seed_;
+  bool confirms_screened_;
   std::list<Trial> trials_;
   std::vector<std::vector<NamedSolution>> kept_;  // of ended trials: best_ refers to its solution
   std::deque<Confirmation> due_;                  // confirmations
   bool confirming_ = false;
-  CandidatePtr best_;      // naive until a faster one is confirmed
-  double best_score_ = 1;  // its confirmed speed-up over naive
+  std::vector<Screened> screened_;  // wins over naive that no full judgement has seen
+  size_t taken_ = 0;                // of them, to be confirmed without one
+  CandidatePtr best_;               // naive until a faster one is confirmed
+  double best_score_ = 1;           // its confirmed speed-up over naive
   std::optional<double> naive_us_;
   Proposals* proposals_ = nullptr;
   bool controlling_ = false, idle_ = false;
