@@ -111,6 +111,16 @@ std::optional<verifier::verdicts::Verdict> DeviceSession::examine(const verifier
   return sanitizers_->examine(candidate, problem, drawer);
 }
 
+void DeviceSession::prepare_examination() {
+  if (!sanitizer_) return;
+  const std::unique_lock lock(examining_, std::try_to_lock);
+  if (!lock || sanitizers_) return;
+  try {
+    sanitizers_.emplace(*sanitizer_, first_worker_);
+  } catch (const core::SystemError&) {  // examine() meets it again, and says so
+  }
+}
+
 std::optional<std::future<judges::HostCheck::Finding>> DeviceSession::begin_host_check(
     const benchsuite::Problem& problem, const verifier::judging::Builds& candidate) {
   if (!benchsuite::is_gpu(choice_.backend) || candidate.in_pytorch()) return std::nullopt;

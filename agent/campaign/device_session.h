@@ -48,6 +48,8 @@ class DeviceSession {
   std::optional<verifier::verdicts::Verdict> examine(const verifier::judging::Builds& candidate,
                                                      const benchsuite::Problem& problem,
                                                      verifier::reference::ReferenceChannel* drawer);
+  // Begins to start what examine() needs, which takes about a second, and does not wait for it.
+  void prepare_examination();
   // On a GPU, begins to look for races and bounds of a candidate on the cpu device (HostCheck). The cpu device has done
   // that already when it judges: it returns nullopt. Callable from any thread.
   std::optional<std::future<judges::HostCheck::Finding>> begin_host_check(const benchsuite::Problem& problem,
@@ -76,7 +78,7 @@ class DeviceSession {
   sandbox::process::WorkerCommand first_worker_;    // of the first device
   std::optional<std::filesystem::path> sanitizer_;  // compute-sanitizer, on a GPU
   std::mutex examining_;
-  std::optional<verifier::devices::cuda::Sanitizers> sanitizers_;  // started on first use
+  std::optional<verifier::devices::cuda::Sanitizers> sanitizers_;  // by prepare_examination(), or on first use
   std::optional<std::filesystem::path> profiler_program_;          // ncu, on a GPU
   std::mutex checking_;
   std::optional<judges::HostCheck> host_check_;  // started on first use

@@ -198,6 +198,7 @@ void LiveRunner::submit(Job& job) {
     }
     return &candidate->builds;
   };
+  if (effort == Effort::confirm) session_.prepare_examination();
   judges::JudgeTask task{built(job.candidate, effort), built(job.incumbent, Effort::screen), effort, {}};
   const bool scores = effort == Effort::confirm && is_naive(job.incumbent) && !is_naive(job.candidate);
   if (scores) job.on_host = session_.begin_host_check(*problem_, job.candidate->builds);

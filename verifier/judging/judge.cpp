@@ -82,12 +82,11 @@ uint64_t secret_seed() {
 Judge::Judge(JudgedDevice device, JudgeSettings settings)
     : device_(std::move(device)),
       settings_(settings),
+      judge_(Worker::launch(with_role(device_.worker, "judge"))),
       run_(with_role(device_.worker, "run"),
            device_.gpu() ? RunWorkers::Kind::one_per_side : RunWorkers::Kind::forking) {
-  start_judge();
+  judge_->await_greeting();
 }
-
-void Judge::start_judge() { judge_ = Worker::start(with_role(device_.worker, "judge")); }
 
 Json Judge::health() {
   return device_.gpu() ? judge_->request({{"op", "health"}}, {}, kShortDeadline).json : Json::object();
@@ -300,7 +299,7 @@ verdicts::Judgement Judge::judge(const Builds& candidate, const Builds& incumben
 void Judge::start_over() {
   run_.replace_all();
   if (reference_worker_) reference_worker_->revive();
-  start_judge();
+  judge_ = Worker::start(with_role(device_.worker, "judge"));
   teach(false);
 }
 

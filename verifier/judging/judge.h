@@ -94,7 +94,6 @@ class Judge {
   core::Json health();
 
  private:
-  void start_judge();
   void use_kernels(const benchsuite::Problem& problem, sandbox::CompilePool& pool);
   void use_pytorch(const benchsuite::Problem& problem);
   // `look`: whether the problem asks for anything (dependence.h), which the answer then says.
@@ -110,8 +109,8 @@ class Judge {
 
   JudgedDevice device_;
   JudgeSettings settings_;
+  std::optional<sandbox::process::Worker> judge_;  // launched first: all workers of a GPU start side by side
   RunWorkers run_;
-  std::optional<sandbox::process::Worker> judge_;
   core::UniqueFd judge_kernels_;  // on a GPU, once they are compiled
 
   std::optional<statistics::Keys> seeds_;

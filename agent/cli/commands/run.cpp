@@ -29,7 +29,8 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--seconds", settings.budget.seconds,
                    "Time to spend, in equal shares (default: 20 per problem); a share grows by up "
-                   "to half for time spent only waiting for replies")
+                   "to half for time spent only waiting for replies, and where it ends without a win, its fastest "
+                   "screened points are confirmed all the same")
       ->check(positive);
   command->add_option("--attempts", settings.budget.attempts, "Candidates to judge")->check(positive);
   command
