@@ -150,6 +150,7 @@ void judge(const JudgeOptions& options, Invocation& invocation) {
   for (const Entry& entry : entries) {
     if (const auto why = session.why_not(entry.solution)) throw core::InputError(entry.file, *why);
   }
+  if (options.confirm) session.prepare_examination();
   campaign::LiveRunner runner(archive, session, std::nullopt,
                               campaign::newest_or_new_calibration(archive, data.paths, device, session.device()));
   if (options.profile) {
