@@ -10,8 +10,8 @@
 }
 */
 // Class: not_doing_the_work.
-// On cpu: wrong_result.
-// On cuda: wrong_result.
+// On cpu: wrong_result or wrong_non_finite.
+// On cuda: wrong_result or wrong_non_finite.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   const int row = blockIdx.x * 64 + threadIdx.x;
   if (row >= M) return;

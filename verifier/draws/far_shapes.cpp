@@ -8,6 +8,11 @@
 namespace verifier::draws {
 namespace {
 constexpr int64_t kLeastWide = 64;
+
+// A side of tiles that a kernel may have a path of its own for.
+int64_t drawn_tile(statistics::Keys& keys) { return kMultiple << keys.below(3); }
+// Down to whole tiles, where there is one.
+int64_t whole_tiles(int64_t size, int64_t tile) { return size < tile ? size : size / tile * tile; }
 }  // namespace
 
 std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements) {
@@ -42,14 +47,16 @@ core::Bindings thin_shape(const benchsuite::Problem& problem, statistics::Keys& 
   return axes;
 }
 
-// The axes `large` as large as the limits allow, alike or in drawn proportions; the others small. Half the time the
-// large ones are odd, so that offsets are, and half the time multiples of 64, for which a kernel may have another path.
+// The axes `large` as large as the limits allow, alike or in drawn proportions; the others small. The large ones are
+// odd, so that offsets are, or whole tiles.
 std::optional<core::Bindings> balanced_shape(const benchsuite::Problem& problem,
-                                             const std::vector<const benchsuite::Axis*>& large, int64_t most_elements,
-                                             int64_t most_flops, statistics::Keys& keys) {
+                                             const std::vector<const benchsuite::Axis*>& large, bool odd,
+                                             int64_t most_elements, int64_t most_flops, statistics::Keys& keys) {
   core::Bindings axes = thin_shape(problem, keys);
+  const int64_t tile = drawn_tile(keys);
   const auto set = [&](const benchsuite::Axis& axis, int64_t size) {
-    axes[axis.name] = into_domain(axis, size % 2 == 0 && axis.values.empty() ? size - 1 : size);
+    if (axis.values.empty()) size = odd ? size - (size + 1) % 2 : whole_tiles(size, tile);
+    axes[axis.name] = into_domain(axis, size);
   };
   const bool alike = keys.below(4) != 0;
   for (const benchsuite::Axis* axis : large) {
@@ -93,9 +100,10 @@ std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem,
     core::Bindings axes = thin_shape(problem, keys);
     const int64_t least = keys.coin() ? listed + 1 : std::max(listed + 1, most / 2);
     int64_t size = large.values.empty() ? draw_between(least, most, keys) : draw_between(large, least, most, keys);
-    const int64_t odd = keys.below(4) == 0 ? 0 : 1;  // an even one may have no tail
+    const bool round = keys.below(4) == 0;
+    const int64_t tile = drawn_tile(keys);
     do {
-      axes[large.name] = into_domain(large, size | odd);
+      axes[large.name] = into_domain(large, round ? whole_tiles(size, tile) : size | 1);
       size = size * 7 / 8;
     } while (!small_enough(problem, axes, most_elements, most_flops) && size > listed);
     if (small_enough(problem, axes, most_elements, most_flops)) shapes.push_back(std::move(axes));
@@ -139,6 +147,7 @@ std::vector<core::Bindings> draw_rows_of_tiles(const benchsuite::Problem& proble
 std::vector<core::Bindings> draw_long_and_wide_shapes(const benchsuite::Problem& problem, const std::string& backend,
                                                       int64_t most_elements, int64_t most_flops,
                                                       statistics::Keys& keys) {
+  constexpr int kWideSteps = 100;
   std::vector<core::Bindings> shapes;
   for (const benchsuite::Axis& large : problem.axes) {
     const int64_t listed = listed_size(problem, backend, large.name);
@@ -156,9 +165,10 @@ std::vector<core::Bindings> draw_long_and_wide_shapes(const benchsuite::Problem&
       axes[axis.name] =
           axis.values.empty() ? into_domain(axis, draw_between(kLeastWide, widest, keys)) : one_of(axis.values, keys);
     }
-    for (int step = 0; step < 200 && !small_enough(problem, axes, most_elements, most_flops); ++step) {
+    for (int step = 0; step < 2 * kWideSteps && !small_enough(problem, axes, most_elements, most_flops); ++step) {
       const benchsuite::Axis& other = *others[keys.below(others.size())];
-      const bool narrows = axes[other.name] > kLeastWide && keys.below(4) != 0;
+      // A square or a product of several sides may leave no room for wide ones.
+      const bool narrows = axes[other.name] > (step < kWideSteps ? kLeastWide : other.min) && keys.below(4) != 0;
       const benchsuite::Axis& shrunk = narrows ? other : large;
       axes[shrunk.name] = shrunk.at_most(axes[shrunk.name] * 7 / 8);
     }
@@ -182,7 +192,12 @@ std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64
   const auto add_thin = [&](const benchsuite::Axis& large, int64_t size) {
     core::Bindings axes = thin_shape(problem, keys);
     axes[large.name] = into_domain(large, std::min(size, most_elements));
-    while (!fits(axes) && axes[large.name] > large.min) axes[large.name] = large.at_most(axes[large.name] * 7 / 8);
+    const bool round = size % 2 == 0 && keys.coin();
+    const int64_t tile = drawn_tile(keys);
+    while (!fits(axes) && axes[large.name] > large.min) {
+      const int64_t less = axes[large.name] * 7 / 8;
+      axes[large.name] = large.at_most(round ? whole_tiles(less, tile) : less);
+    }
     if (fits(axes)) shapes.push_back(std::move(axes));
   };
   for (const benchsuite::Axis& large : problem.axes) {
@@ -196,14 +211,15 @@ std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64
   }
   std::vector<const benchsuite::Axis*> all;
   for (const benchsuite::Axis& axis : problem.axes) all.push_back(&axis);
-  const auto add_balanced = [&] {
-    if (const auto shape = balanced_shape(problem, all, most_elements, most_flops_of_large, keys))
+  const auto add_balanced = [&](bool odd) {
+    if (const auto shape = balanced_shape(problem, all, odd, most_elements, most_flops_of_large, keys))
       shapes.push_back(*shape);
   };
-  add_balanced();
+  add_balanced(true);
+  if (all.size() > 1) add_balanced(false);
   while (all.size() > 2) {
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(keys.below(all.size())));
-    if (all.size() == 2) add_balanced();
+    if (all.size() == 2) add_balanced(keys.coin());
   }
   if (const auto huge = shape_beyond_32_bits(problem, most_elements, most_flops, keys)) shapes.push_back(*huge);
   return shapes;

@@ -77,11 +77,15 @@ std::vector<core::Bindings> draw_unseen_shapes(const benchsuite::Problem& proble
 std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& problem, const Residues& wanted,
                                                 statistics::Keys& keys) {
   const int count = wanted.count;
+  int64_t rounds = count;  // so that lists are gone through, too
+  for (const benchsuite::Axis& axis : problem.axes) {
+    rounds = std::max(rounds, std::min<int64_t>(static_cast<int64_t>(axis.values.size()), 2 * count));
+  }
   std::map<std::string, std::vector<int64_t>> residues;  // of a list its values, again and again
   for (const benchsuite::Axis& axis : problem.axes) {
     std::vector<int64_t>& all = residues[axis.name];
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t next = axis.values.empty() ? i : axis.values[static_cast<size_t>(i) % axis.values.size()];
+    for (int64_t i = 0; i < rounds; ++i) {
+      const int64_t next = axis.values.empty() ? i % count : axis.values[static_cast<size_t>(i) % axis.values.size()];
       all.insert(all.begin() + static_cast<std::ptrdiff_t>(keys.below(all.size() + 1)), next);
     }
   }
@@ -91,7 +95,7 @@ std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& probl
     shapes.push_back(std::move(axes));
     return true;
   };
-  for (int i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < rounds; ++i) {
     // With a drawn number of whole tiles before the tail; where that is too much, with others, then with fewer. One
     // tile may cost more than several; where even that is too much, there is none.
     int tries = 0;
@@ -103,8 +107,12 @@ std::vector<core::Bindings> draw_residue_shapes(const benchsuite::Problem& probl
           axes[axis.name] = residue;
           continue;
         }
-        const bool has_tiles = is_inner(problem, axis) && most_multiples > 0;
-        const int64_t multiples = has_tiles ? draw_between(1, most_multiples, keys) : residue == 0 ? 1 : 0;
+        // An outer axis is mostly short, and no axis leaves its domain, where it would lose its residue.
+        const bool inner = is_inner(problem, axis);
+        const int64_t most =
+            std::min(inner || most_multiples == 0 ? most_multiples : static_cast<int64_t>(keys.below(16)) - 12,
+                     (axis.max - residue) / count);
+        const int64_t multiples = most > 0 ? draw_between(1, most, keys) : residue == 0 ? 1 : 0;
         axes[axis.name] = into_domain(axis, residue + count * multiples);
       }
       if (add(std::move(axes), most_multiples == 1 ? kForOneTile : 1) || most_multiples == 0) break;

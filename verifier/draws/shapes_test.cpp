@@ -274,7 +274,7 @@ TEST(Shapes, FarOnesEndTheDomainAndPass32Bits) {
   const benchsuite::Problem rows = shipped_problem("row_sum_f32");
   constexpr int64_t kSmall = int64_t{1} << 24, kLarge = int64_t{9} << 28, kManyFlops = int64_t{1} << 40;
   const auto small = far_shapes(rows, kSmall, kManyFlops, kManyFlops / 4, keys);
-  ASSERT_EQ(small.size(), 5u);
+  ASSERT_EQ(small.size(), 6u);
   for (const size_t i : {0, 1, 2, 3}) {  // the maximum of each axis, and a size with a tail
     const int64_t large = std::max(small[i].at("M"), small[i].at("N"));
     EXPECT_LE(std::min(small[i].at("M"), small[i].at("N")), 3);
@@ -284,15 +284,17 @@ TEST(Shapes, FarOnesEndTheDomainAndPass32Bits) {
   EXPECT_GT(balanced.at("M") * balanced.at("N"), kSmall * 15 / 16);
   EXPECT_GT(std::min(balanced.at("M"), balanced.at("N")), 64);
   EXPECT_EQ(balanced.at("M") % 2 + balanced.at("N") % 2, 2);
+  EXPECT_EQ(small[5].at("M") % 64 + small[5].at("N") % 64, 0);  // and one of whole tiles
+  EXPECT_GT(std::min(small[5].at("M"), small[5].at("N")), 63);
   const auto large = far_shapes(rows, kLarge, kManyFlops, kManyFlops / 4, keys);
-  ASSERT_EQ(large.size(), 6u);
-  const int64_t elements = large[5].at("M") * large[5].at("N");
+  ASSERT_EQ(large.size(), 7u);
+  const int64_t elements = large[6].at("M") * large[6].at("N");
   EXPECT_GT(elements, int64_t{1} << 31);
   EXPECT_LE(elements, kLarge);
   const auto products = far_shapes(shipped_problem("gemm_f32"), kSmall, kManyFlops, kManyFlops / 4, keys);
-  ASSERT_EQ(products.size(), 7u);  // K and N are inner axes
+  ASSERT_EQ(products.size(), 8u);  // K and N are inner axes
   int64_t small_axes = 0;
-  for (const auto& [name, size] : products[6]) small_axes += size <= 3;
+  for (const auto& [name, size] : products[7]) small_axes += size <= 3;
   EXPECT_EQ(small_axes, 1);
   for (const core::Bindings& axes : far_shapes(shipped_problem("sum_f32"), kSmall, kManyFlops, kManyFlops / 4, keys)) {
     EXPECT_GT(axes.at("N"), kSmall / 8 * 7);  // as far as the limit lets it

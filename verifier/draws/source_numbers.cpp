@@ -17,7 +17,7 @@ using sandbox::Token;
 using sandbox::TokenKind;
 
 constexpr int64_t kLeast = 3, kMost = int64_t{1} << 30;
-constexpr size_t kMostNumbers = 32, kMostConstants = 64;
+constexpr size_t kMostNumbers = 64, kMostConstants = 64;
 
 // 4096, 0x1000, 010000, 0b1, with quotes between digits and a suffix; none for what is no whole number.
 std::optional<int64_t> whole_number(const std::string& text) {
@@ -129,7 +129,7 @@ class Values {
 }  // namespace
 
 namespace {
-constexpr size_t kMostValues = 12, kMostWholeValues = 4;
+constexpr size_t kMostValues = 32, kMostWholeValues = 4;
 
 void add_values(const std::vector<Token>& tokens, SourceNumbers& numbers) {
   const auto add = [&](double value) {

@@ -182,22 +182,38 @@ HOST_DEVICE int64_t integer(const FillArgs& args, int64_t index, uint32_t first,
     case Distribution::exact:
     case Distribution::exact_products:
       return clamped(static_cast<int64_t>(below(2 * kMostExact + 1, first, 0)) - kMostExact, args.least, args.most);
+    case Distribution::patchwork: {  // some meet the ends of chunks, whatever their length
+      const int64_t value = any_integer(args, first, second);
+      if (second % 4 != 0) return value;
+      const int64_t unit = int64_t{1} << (1 + below(14, second << 2, 0));
+      return clamped(value - value % unit, args.least, args.most);
+    }
     default:
       return any_integer(args, first, second);
   }
 }
 
+// How far the rows of an ordered draw rise, in units of its scale: 4, or, half the time, up to 1024, so that a maximum
+// that is kept along a row is exceeded again and again by little. Sums of products must fit into f16.
+HOST_DEVICE double rise_of(const FillArgs& args) {
+  if ((args.key >> 61 & 1) == 0) return 4;
+  const double most = args.significand >= 24 ? 8 : args.significand == 8 ? 4 : 0;
+  return 4 * exp2(most * 0x1p-20 * static_cast<double>(below(1 << 20, static_cast<uint32_t>(args.key >> 8), 0)));
+}
+
 // Element `value` of a named draw. Its key and its row say whether the row lies about the number, beyond or below it,
-// whether all but one lie so far below, or whether some have its size.
+// whether all but one lie so far below, or whether some have its size. One element in 16 is the number itself.
 HOST_DEVICE double about_number(const FillArgs& args, const Row& row, bool between_bounds, double value, int64_t column,
                                 const Chance& c) {
   if (between_bounds) {
     const bool has_it = args.number > args.low && args.number < args.high && (c.second & 1) != 0;
+    if (has_it && c.second % 16 == 1) return args.number;
     return has_it ? fmax(args.low, args.number - (args.high - args.low) * c.unit / 64) : value;
   }
   const double size = fabs(row.size);
   switch (row.kind) {
     case 0:
+      if (c.second % 16 == 0) return row.size;
       return row.size + value * (1 + size / args.scale / 64);
     case 1:
       return row.size * (1 + row.scale * c.unit);
@@ -238,7 +254,7 @@ HOST_DEVICE double patched(const FillArgs& args, const Patch& patch, const Row& 
       return between_bounds ? low + (value - low) / 1024 : value - patch.size;
     case Effect::in_order: {
       const double place = ordered(args, row, column, c.unit);
-      return between_bounds ? low + width * place : args.scale * (4 * place - 1.5);  // no sum is 0
+      return between_bounds ? low + width * place : args.scale * rise_of(args) * (place - 0.375);  // no sum is 0
     }
     case Effect::about_number:
       return about_number(args, row, between_bounds, value, column, c);
