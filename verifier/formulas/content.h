@@ -186,19 +186,19 @@ HOST_DEVICE int64_t integer(const FillArgs& args, int64_t index, uint32_t first,
       const int64_t value = any_integer(args, first, second);
       if (second % 4 != 0) return value;
       const int64_t unit = int64_t{1} << (1 + below(14, second << 2, 0));
-      return clamped(value - value % unit, args.least, args.most);
+      return clamped(value & -unit, args.least, args.most);
     }
     default:
       return any_integer(args, first, second);
   }
 }
 
-// How far the rows of an ordered draw rise, in units of its scale: 4, or, half the time, up to 1024, so that a maximum
-// that is kept along a row is exceeded again and again by little. Sums of products must fit into f16.
+// How far the rows of an ordered draw rise, in units of its scale: 4, or, half the time, a power of two up to 1024, so
+// that a maximum that is kept along a row is exceeded again and again by little. Sums of products must fit into f16.
 HOST_DEVICE double rise_of(const FillArgs& args) {
   if ((args.key >> 61 & 1) == 0) return 4;
-  const double most = args.significand >= 24 ? 8 : args.significand == 8 ? 4 : 0;
-  return 4 * exp2(most * 0x1p-20 * static_cast<double>(below(1 << 20, static_cast<uint32_t>(args.key >> 8), 0)));
+  const uint64_t most = args.significand >= 24 ? 8 : args.significand == 8 ? 4 : 0;
+  return static_cast<double>(4 << below(most + 1, static_cast<uint32_t>(args.key >> 8), 0));
 }
 
 // Element `value` of a named draw. Its key and its row say whether the row lies about the number, beyond or below it,
