@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <regex>
 
 #include "agent/campaign/startup.h"
 #include "agent/torch/torch_python.h"
@@ -79,8 +80,9 @@ sandbox::process::WorkerCommand hip_compile_worker(const core::Paths& paths, con
 }
 
 sandbox::process::WorkerCommand gpu_compile_worker(const core::Paths& paths, const std::string& architecture) {
-  if (architecture.starts_with("sm_")) return cuda_compile_worker(paths, architecture);
-  if (architecture.starts_with("gfx")) return hip_compile_worker(paths, architecture);
+  static const std::regex nvidia("sm_[0-9]{2,3}[af]?"), amd("gfx[0-9a-f]{3,4}");
+  if (std::regex_match(architecture, nvidia)) return cuda_compile_worker(paths, architecture);
+  if (std::regex_match(architecture, amd)) return hip_compile_worker(paths, architecture);
   throw core::InputError("--arch", "\"" + core::clean_line(architecture, 40) + "\" is no architecture of a GPU",
                          "use NVIDIA's names (sm_90, sm_100a) or AMD's (gfx90a, gfx1100)");
 }

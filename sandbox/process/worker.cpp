@@ -67,7 +67,9 @@ void Worker::await_greeting() {
   try {
     auto greeting = channel_.receive(std::chrono::steady_clock::now() + kGreetingDeadline);
     if (!greeting) throw ChannelClosed("it does not answer");
-    if (greeting->json.contains("error")) throw ChannelClosed(greeting->json["error"].dump());
+    if (greeting->json.contains("error")) {
+      throw core::SystemError(program_ + ": " + greeting->json["error"].get<std::string>());
+    }
     greeting_ = std::move(greeting->json);
     if (greeting_.contains("sandbox_level")) settle_level();
   } catch (const ChannelClosed& closed) {

@@ -54,6 +54,7 @@ const WrongInput kWrongInputs[] = {
      64,
      "use cpu, cpu-hip, cpu-hip32, cuda, cuda:N, cuda:all, or hip likewise"},
     {"no_architecture", {"check", shipped("gelu_f32/float4_items.cu"), "--arch", "rdna"}, 1, "AMD's (gfx90a, gfx1100)"},
+    {"half_an_architecture", {"check", shipped("gelu_f32/float4_items.cu"), "--arch", "sm_9"}, 1, "use NVIDIA's names"},
     {"no_bound_on_the_cpu", {"calibrate", "--device", "cpu"}, 1, "the cpu device has no calibration"},
     {"no_baselines_on_the_cpu", {"baselines", "--device", "cpu"}, 1, "libraries are measured on GPUs only"},
     {"own_library_without_a_file", {"baselines", "gelu_f32", "--library", "ours"}, 64, "is not NAME=FILE.py"},
