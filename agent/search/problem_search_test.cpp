@@ -38,7 +38,7 @@ class SearchEnd : public testing::Test {
   int64_t made_ = 0;
 };
 
-// Of five screened points, one is faster than the others.
+// One of five screened points is the fastest.
 double by_number(const Candidate& candidate) { return 2 + static_cast<double>(candidate.id % 5) / 10; }
 
 TEST_F(SearchEnd, ConfirmsTheFastestScreenedPoint) {
