@@ -79,7 +79,10 @@ class Auditor {
 
   AuditFinding first_look(const Variant& variant, judging::Builds& builds) {
     AuditFinding finding{variant.name, variant.what, variant.must};
-    for (const verdicts::Effort effort : {first_effort(variant), verdicts::Effort::full}) {
+    // A mutant is accepted as a new best is: by two full judgements, with their own draws.
+    const int judgements = variant.must == Must::be_refused ? 3 : 1;
+    for (int i = 0; i < judgements; ++i) {
+      const verdicts::Effort effort = i == 0 ? first_effort(variant) : verdicts::Effort::full;
       finding.effort = effort;
       if (const sandbox::Rejected* rejected = builds.wait(pool_, effort)) {
         finding.verdict = verdicts::CompileFailed{rejected->reason, rejected->message, rejected->line};
@@ -88,7 +91,7 @@ class Auditor {
       }
       finding.verdict = judge_.judge(builds, judge_.naive(), effort).verdict;
       finding.outcome = verdicts::is_correct(finding.verdict) ? AuditOutcome::accepted : AuditOutcome::refused;
-      if (finding.outcome == AuditOutcome::refused || effort == verdicts::Effort::full) break;
+      if (finding.outcome == AuditOutcome::refused) break;
     }
     return finding;
   }

@@ -48,9 +48,10 @@ judging::JudgeSettings audit_settings(bool gpu);
 // All variants of a problem: mutants and reorderings, then the files `written`.
 std::vector<Variant> audit_variants(const benchsuite::Problem& problem, std::vector<Variant> written);
 
-// Judges the variants on the judge's device. Mutants are screened, and judged in full where the screening accepts them;
-// reorderings are judged in full, and so is the problem's equivalent in PyTorch, where it can be computed. Throws
-// core::InputError if the problem cannot be used at all. Leaves another problem in the judge.
+// Judges the variants on the judge's device. Mutants are screened, and judged twice in full where the screening accepts
+// them: a campaign's new best is confirmed by a second full judgement, too. Reorderings are judged in full, and so is
+// the problem's equivalent in PyTorch, where it can be computed. Throws core::InputError if the problem cannot be used
+// at all. Leaves another problem in the judge.
 AuditReport audit(const benchsuite::Problem& problem, const std::vector<Variant>& variants, judging::Judge& judge,
                   sandbox::CompilePool& pool);
 
