@@ -27,7 +27,7 @@ class JudgeTest : public testing::Test {
     const sandbox::process::WorkerCommand worker = test::cpu_worker();
     pool_ = std::make_unique<sandbox::CompilePool>(worker, 2);
     JudgeSettings settings;
-    settings.check.launch_deadline_s = 2;  // the checking build takes half of one at a timed shape
+    settings.check.launch_deadline_s = 4;  // a launch may take half of one, and more beside other tests
     settings.timing.screen_pairs = 3;
     settings.timing.clear_pairs = kClearPairs;
     settings.timing.least_pairs = kLeastPairs;
