@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "sandbox/tokens.h"
-#include "verifier/draws/axis_sizes.h"
 
 namespace verifier::draws {
 namespace {
@@ -17,7 +16,7 @@ using sandbox::Token;
 using sandbox::TokenKind;
 
 constexpr int64_t kLeast = 3, kMost = int64_t{1} << 30;
-constexpr size_t kMostNumbers = 64, kMostConstants = 64;
+constexpr size_t kMostNumbers = 64, kMostConstants = 64, kMostConditions = 128;
 
 // 4096, 0x1000, 010000, 0b1, with quotes between digits and a suffix; none for what is no whole number.
 std::optional<int64_t> whole_number(const std::string& text) {
@@ -84,15 +83,18 @@ class Values {
       if (tokens[i].kind == TokenKind::number) of_[i] = whole_number(tokens[i].text);
     }
     name(binding);
-    size_t constants = 0;
-    for (size_t i = 0; i + 3 < tokens.size(); ++i) {  // one after another: a constant may be a product of earlier ones
-      const bool defines = tokens[i].is("define") && tokens[i].directive >= 0;
-      const bool assigns =
-          (tokens[i].is("constexpr") || tokens[i].is("const")) && i + 4 < tokens.size() && tokens[i + 3].is("=");
-      if (!defines && !assigns) continue;
-      const std::vector<int64_t> products = products_from(i + (defines ? 2 : 4));
-      if (!products.empty() && constants++ < kMostConstants)
-        name({{tokens[i + (defines ? 1 : 2)].text, products.back()}});
+    // One after another: a constant may be a product of earlier ones.
+    const auto define = [&](size_t at, size_t value) {
+      const std::vector<int64_t> products = products_from(value);
+      if (!products.empty() && constants_++ < kMostConstants) name({{tokens[at].text, products.back()}});
+    };
+    for (size_t i = 0; i + 2 < tokens.size(); ++i) {
+      if (tokens[i].is("define") && tokens[i].directive >= 0) define(i + 1, i + 2);
+      if (!tokens[i].is("constexpr") && !tokens[i].is("const")) continue;
+      for (size_t at = i + 1; at + 2 < tokens.size() && !ends_declaration(tokens[at]); ++at) {
+        const bool assigned = tokens[at + 1].is("=") && !tokens[at + 2].is("=");
+        if (tokens[at].kind == TokenKind::identifier && assigned) define(at, at + 2);
+      }
     }
   }
 
@@ -123,8 +125,11 @@ class Values {
     }
   }
 
+  static bool ends_declaration(const Token& token) { return token.is(";") || token.is("{") || token.is(")"); }
+
   const std::vector<Token>& tokens_;
   std::vector<std::optional<int64_t>> of_;
+  size_t constants_ = 0;
 };
 }  // namespace
 
@@ -175,6 +180,30 @@ std::string compared_name(const std::vector<Token>& tokens, size_t i) {
   if (!decides(tokens, i + 1)) return "";
   return name_at(i + (i + 2 < tokens.size() && tokens[i + 2].is("=") ? 3 : 2));
 }
+
+// What is asked of a name beside the product that begins at token `i`: "M > 600", "K % (4 * TILE) == 8", "n & 127". A
+// remainder that is not compared with a number is 0. None where no name stands.
+std::optional<Condition> condition_at(const std::vector<Token>& tokens, const Values& values, size_t i) {
+  const auto is = [&](size_t at, const char* text) { return at < tokens.size() && tokens[at].is(text); };
+  const bool grouped = i > 1 && is(i - 1, "(") && decides(tokens, i - 2);
+  const size_t begin = grouped ? i - 1 : i;
+  Condition condition{compared_name(tokens, begin), Relation::bound, values.products_from(i).back()};
+  if (condition.name.empty() || begin == 0) return std::nullopt;
+  if (is(begin - 1, "&") && !(begin > 1 && is(begin - 2, "&"))) {
+    ++condition.number;
+    if (!std::has_single_bit(static_cast<uint64_t>(condition.number))) return std::nullopt;
+  } else if (!is(begin - 1, "%")) {
+    if (begin > 1 && is(begin - 1, "=") && is(begin - 2, "=")) condition.relation = Relation::equal;
+    return condition;
+  }
+  condition.relation = Relation::remainder;
+  size_t end = i + 1;
+  while (is(end, "*") && end + 1 < tokens.size() && values[end + 1]) end += 2;
+  while (is(end, ")")) ++end;
+  if (is(end, "=") && is(end + 1, "=") && end + 2 < tokens.size() && values[end + 2])
+    condition.remainder = *values[end + 2];
+  return condition;
+}
 }  // namespace
 
 SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding& binding) {
@@ -186,14 +215,16 @@ SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding&
     if (number >= kLeast && number <= kMost && !known && to.size() < kMostNumbers) to.push_back(number);
   };
   for (size_t i = 0; i < tokens.size(); ++i) {
-    const bool beside = (i > 0 && decides(tokens, i - 1)) || decides(tokens, i + 1);
-    if (!beside || !values[i] || binding.contains(tokens[i].text)) continue;
-    const std::vector<int64_t> products = values.products_from(i);
-    for (const int64_t product : products) add(numbers.decisive, product);
-    const std::string name = compared_name(tokens, i);
-    if (!name.empty() && products.back() >= kLeast && products.back() <= kMost &&
-        numbers.compared.size() < kMostNumbers) {
-      numbers.compared.emplace_back(name, products.back());
+    const bool beside = (i > 0 && decides(tokens, i - 1)) || decides(tokens, i + 1) ||
+                        (i > 1 && tokens[i - 1].is("(") && decides(tokens, i - 2));
+    if (!beside || !values[i]) continue;
+    if (!binding.contains(tokens[i].text)) {
+      for (const int64_t product : values.products_from(i)) add(numbers.decisive, product);
+    }
+    const std::optional<Condition> condition = condition_at(tokens, values, i);
+    if (condition && condition->number >= kLeast && condition->number <= kMost &&
+        numbers.conditions.size() < kMostConditions && std::ranges::count(numbers.conditions, *condition) == 0) {
+      numbers.conditions.push_back(*condition);
     }
   }
   add_values(tokens, numbers);
@@ -208,132 +239,6 @@ SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding&
     }
   }
   return numbers;
-}
-
-namespace {
-constexpr size_t kWays = 6;
-
-int64_t near(int64_t number, size_t way, statistics::Keys& keys) {
-  constexpr uint64_t kMostTimes = 4, kLittle = 64;
-  const int64_t multiple = number * (1 + static_cast<int64_t>(keys.below(kMostTimes)));
-  switch (way) {
-    case 0:
-      return number;
-    case 1:
-      return multiple - 1;
-    case 2:
-      return multiple + 1;
-    case 3:
-      return multiple;
-    case 4:
-      return multiple + 1 + static_cast<int64_t>(keys.below(std::min<uint64_t>(kLittle, number)));
-    default:
-      return draw_between(number, 2 * number, keys);
-  }
-}
-}  // namespace
-
-std::vector<core::Bindings> draw_shapes_of_numbers(const benchsuite::Problem& problem, const SourceNumbers& numbers,
-                                                   size_t most_shapes, int64_t most_elements, int64_t most_flops,
-                                                   statistics::Keys& keys) {
-  constexpr int kTries = 10;
-  constexpr int64_t kMostShort = 512;
-  std::vector<core::Bindings> shapes;
-  const auto draw = [&](const benchsuite::Axis& of, int64_t number, size_t way, int64_t most_short) {
-    core::Bindings axes;
-    const bool several = keys.below(4) == 0;
-    for (const benchsuite::Axis& axis : problem.axes) {
-      const bool named = axis.name == of.name || (several && keys.coin());
-      axes[axis.name] = !axis.values.empty() ? one_of(axis.values, keys)
-                        : named              ? into_domain(axis, near(number, way, keys))
-                                             : into_domain(axis, draw_between(1, most_short, keys));
-    }
-    return axes;
-  };
-  const auto add = [&](const std::vector<int64_t>& some, size_t most) {
-    const size_t first_way = keys.below(kWays);
-    for (size_t turn = 0; turn < kWays; ++turn) {
-      for (const int64_t number : some) {
-        for (const benchsuite::Axis& axis : problem.axes) {
-          if (!axis.values.empty() || number > axis.max) continue;
-          for (int i = 0; i < kTries; ++i) {  // the others shorter each time
-            core::Bindings axes = draw(axis, number, (first_way + turn) % kWays, std::max<int64_t>(kMostShort >> i, 1));
-            if (!small_enough(problem, axes, most_elements, most_flops)) continue;
-            if (std::ranges::find(shapes, axes) == shapes.end()) shapes.push_back(std::move(axes));
-            break;
-          }
-          if (shapes.size() >= most) return;
-        }
-      }
-    }
-  };
-  add(numbers.decisive, most_shapes * 3 / 4);
-  add(numbers.others, most_shapes);
-  return shapes;
-}
-
-std::vector<core::Bindings> draw_wide_shapes_of_numbers(const benchsuite::Problem& problem,
-                                                        const SourceNumbers& numbers, size_t most_shapes,
-                                                        int64_t most_elements, int64_t most_flops,
-                                                        statistics::Keys& keys) {
-  constexpr int kTries = 24, kTriesToBeWide = 8;
-  constexpr int64_t kMostOther = 256;
-  struct Lead {
-    const benchsuite::Axis* axis;
-    int64_t least, most;
-  };
-  std::vector<Lead> leads;
-  const auto add_lead = [&](const benchsuite::Axis& axis, int64_t number) {
-    if (axis.values.empty() && number < axis.max) leads.push_back({&axis, number + 1, std::min(2 * number, axis.max)});
-  };
-  const auto compared_with = [&](const benchsuite::Axis& axis) {
-    std::vector<int64_t> own;
-    for (const auto& [name, number] : numbers.compared) {
-      if (name == axis.name && number < axis.max) own.push_back(number);
-    }
-    return own;
-  };
-  for (const benchsuite::Axis& axis : problem.axes) {
-    for (const int64_t end : numbers.ends_of_types) add_lead(axis, end);
-    for (const int64_t number : compared_with(axis)) add_lead(axis, number);
-  }
-  if (leads.empty()) {
-    for (const benchsuite::Axis& axis : problem.axes) {
-      for (const int64_t number : numbers.decisive) add_lead(axis, number);
-    }
-  }
-  for (size_t i = leads.size(); i > 1; --i) std::swap(leads[i - 1], leads[keys.below(i)]);
-  const auto other = [&](const benchsuite::Axis& axis, int64_t most, bool thin) {
-    if (!axis.values.empty()) return one_of(axis.values, keys);
-    std::vector<int64_t> own = compared_with(axis);
-    if (own.empty() && thin) return into_domain(axis, axis.min);
-    if (own.empty() && keys.below(3) == 0) own = numbers.decisive;
-    if (!own.empty() && keys.below(8) != 0) {
-      constexpr size_t kMultiples = 3;
-      constexpr int64_t kMostVector = 64;  // for whole ones a kernel has a path of its own
-      const int64_t number = one_of(own, keys);
-      return into_domain(
-          axis, near(number, number <= kMostVector && keys.below(4) != 0 ? kMultiples : 2 + keys.below(4), keys));
-    }
-    const int64_t size = draw_between(1, most, keys);
-    return into_domain(axis, keys.coin() ? (size + 7) / 8 * 8 : size);
-  };
-  std::vector<core::Bindings> shapes;
-  for (size_t i = 0; i < most_shapes && !leads.empty(); ++i) {
-    const Lead& lead = leads[i % leads.size()];
-    for (int tries = 0; tries < kTries; ++tries) {
-      core::Bindings axes;
-      for (const benchsuite::Axis& axis : problem.axes) {
-        axes[axis.name] = &axis == lead.axis
-                              ? into_domain(axis, draw_between(lead.least, lead.most, keys))
-                              : other(axis, std::max<int64_t>(kMostOther >> tries, 1), tries > kTriesToBeWide);
-      }
-      if (!small_enough(problem, axes, most_elements, most_flops)) continue;
-      shapes.push_back(std::move(axes));
-      break;
-    }
-  }
-  return shapes;
 }
 
 }  // namespace verifier::draws

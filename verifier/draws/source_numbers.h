@@ -5,15 +5,24 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "benchsuite/problem.h"
-#include "core/expr.h"
+#include "core/enum_names.h"
 #include "sandbox/solution.h"
-#include "verifier/statistics/keys.h"
 
 namespace verifier::draws {
+
+// What a source asks of a name: to be the number, to lie on one side of it, or its remainder of a division by it.
+enum class Relation { equal, bound, remainder };
+KW_ENUM_NAMES(Relation, equal, bound, remainder)
+
+struct Condition {
+  std::string name;
+  Relation relation;
+  int64_t number;
+  int64_t remainder = 0;
+  bool operator==(const Condition&) const = default;
+};
 
 // Whole numbers from 3 to 2^30, none twice.
 struct SourceNumbers {
@@ -21,8 +30,8 @@ struct SourceNumbers {
   std::vector<int64_t> decisive;
   // Other literals and products ("4 * 128 * 5", "1 << 13", also of tunables and constants), tunables, their products.
   std::vector<int64_t> others;
-  // The decisive ones that stand beside a name: `M > 600` says of which axis it may be.
-  std::vector<std::pair<std::string, int64_t>> compared;
+  // Of decisive numbers, and of tunables: `M > 600` and `K % TILE == 0` say of which axis a number may be.
+  std::vector<Condition> conditions;
   // One more than the narrow integer types that the source names can count.
   std::vector<int64_t> ends_of_types;
   // That an element of an input may have or pass: floating literals, also as bits of an f32, with the sign before them,
@@ -31,19 +40,5 @@ struct SourceNumbers {
 };
 // Of each kind at most 32. The header's numbers do not count, since a plan is bound at every corner of the domain.
 SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding& binding);
-
-// Shapes at which an axis is such a number, a multiple, one more or less, a little more, or lies between the number and
-// its double: six ways, which each number takes in turn at each axis. Mostly the other axes are short; some are such a
-// number, too. Three quarters of `most_shapes` at most are for decisive numbers; fewer where the limits allow fewer.
-std::vector<core::Bindings> draw_shapes_of_numbers(const benchsuite::Problem& problem, const SourceNumbers& numbers,
-                                                   size_t most_shapes, int64_t most_elements, int64_t most_flops,
-                                                   statistics::Keys& keys);
-
-// Larger shapes in which several axes meet such numbers at once, mostly those that they are compared with, or one
-// passes the end of a narrow type; the others are mostly multiples of 8, for which a kernel may have a path of its own.
-std::vector<core::Bindings> draw_wide_shapes_of_numbers(const benchsuite::Problem& problem,
-                                                        const SourceNumbers& numbers, size_t most_shapes,
-                                                        int64_t most_elements, int64_t most_flops,
-                                                        statistics::Keys& keys);
 
 }  // namespace verifier::draws

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "verifier/draws/shapes.h"
-#include "verifier/draws/source_numbers.h"
+#include "verifier/draws/shapes_of_numbers.h"
 
 namespace verifier::judging {
 namespace {
@@ -202,6 +202,12 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
   if (auto verdict = all_of(contender, "numbers of the source", Depth::wide, [&] {
         return draws::draw_wide_shapes_of_numbers(problem, contender.numbers, policy.wide_shapes_of_numbers,
                                                   policy.wide_elements_of_numbers, policy.wide_flops_of_numbers, keys_);
+      })) {
+    return verdict;
+  }
+  if (auto verdict = all_of(contender, "conditions of the source", Depth::wide, [&] {
+        return draws::draw_shapes_of_conditions(problem, contender.numbers, policy.shapes_of_conditions,
+                                                policy.elements_of_conditions, policy.flops_of_conditions, keys_);
       })) {
     return verdict;
   }

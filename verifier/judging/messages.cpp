@@ -48,11 +48,18 @@ verdicts::TimingSettings timing_settings_from_json(const JsonView& json) {
 
 Json plan_json(const sandbox::Solution& solution, const sandbox::TunableBinding& binding) {
   const draws::SourceNumbers numbers = draws::numbers_of(solution.source, binding);
+  Json conditions = Json::array();
+  for (const draws::Condition& condition : numbers.conditions) {
+    conditions.push_back({{"name", condition.name},
+                          {"relation", core::enum_name(condition.relation)},
+                          {"number", condition.number},
+                          {"remainder", condition.remainder}});
+  }
   return {{"header", solution.header},
           {"binding", binding},
           {"numbers",
            {{"decisive", numbers.decisive},
-            {"compared", numbers.compared},
+            {"conditions", std::move(conditions)},
             {"others", numbers.others},
             {"ends_of_types", numbers.ends_of_types},
             {"values", numbers.values}}}};
@@ -63,10 +70,9 @@ NamedPlan plan_from_json(const JsonView& json, const std::string& name) {
   for (const auto& [tunable, value] : json.at("binding").members()) plan.binding[tunable] = value.integer();
   const JsonView numbers = json.at("numbers");
   for (const JsonView& number : numbers.at("decisive").items()) plan.numbers.decisive.push_back(number.integer());
-  for (const JsonView& pair : numbers.at("compared").items()) {
-    const std::vector<JsonView> both = pair.items();
-    if (both.size() != 2) throw core::InputError(name, "a compared number needs a name", "this is a bug");
-    plan.numbers.compared.emplace_back(both[0].string(), both[1].integer());
+  for (const JsonView& one : numbers.at("conditions").items()) {
+    plan.numbers.conditions.push_back({one.at("name").string(), one.at("relation").one_of<draws::Relation>("relations"),
+                                       one.at("number").integer(1), one.at("remainder").integer()});
   }
   for (const JsonView& number : numbers.at("others").items()) plan.numbers.others.push_back(number.integer());
   for (const JsonView& end : numbers.at("ends_of_types").items()) plan.numbers.ends_of_types.push_back(end.integer());

@@ -38,6 +38,9 @@ struct CheckPolicy {
   // up to so many elements ...
   size_t wide_shapes_of_numbers = 12;
   int64_t wide_elements_of_numbers = 1 << 19, wide_flops_of_numbers = 1 << 26;
+  // ... at so many that meet what its source asks of several axes at once, as paths for whole tiles do ...
+  size_t shapes_of_conditions = 5;
+  int64_t elements_of_conditions = 1 << 21, flops_of_conditions = 1 << 28;
   // ... at longer ones, up to so many elements or a bench shape's, one for each distribution ...
   int64_t middle_elements = INT64_MAX;
   int64_t middle_shapes = INT64_MAX;  // at most

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <map>
 
 namespace verifier::verdicts {
 namespace {
@@ -18,9 +19,24 @@ std::string percent(double share) {
   return text.data();
 }
 
+// Of a listed workload, or of shapes that the judge draws.
+std::string place_of(const std::string& workload) {
+  static const std::map<std::string, std::string> kDrawn{
+      {"unseen", "at an unseen shape"},
+      {"residue", "at a small shape of each residue"},
+      {"square", "at a square shape"},
+      {"end of the domain", "at an end of the domain"},
+      {"number of the source", "at a shape with a number of the source"},
+      {"numbers of the source", "at a shape with numbers of the source"},
+      {"conditions of the source", "at a shape that meets conditions of the source"},
+  };
+  const auto drawn = kDrawn.find(workload);
+  return drawn == kDrawn.end() ? "at workload " + workload : drawn->second;
+}
+
 // "at workload test_7x1023 (M=7 N=1023, inputs ordinary, order reverse)"
 std::string place(const Where& where) {
-  std::string text = where.workload == "unseen" ? "at an unseen shape" : "at workload " + where.workload;
+  std::string text = place_of(where.workload);
   std::string details = where.axes;
   if (!where.distribution.empty()) details += std::string(details.empty() ? "" : ", ") + "inputs " + where.distribution;
   if (!where.order.empty()) details += std::string(details.empty() ? "" : ", ") + where.order + " thread order";

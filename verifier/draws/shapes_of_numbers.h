@@ -1,0 +1,34 @@
+// Shapes at which an axis is, passes or meets the numbers that a candidate's source names.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "benchsuite/problem.h"
+#include "core/expr.h"
+#include "verifier/draws/source_numbers.h"
+#include "verifier/statistics/keys.h"
+
+namespace verifier::draws {
+
+// Shapes at which an axis is such a number, a multiple, one more or less, a little more, or lies between the number and
+// its double: six ways, which each number takes in turn at each axis. Mostly the other axes are short; some are such a
+// number, too. Three quarters of `most_shapes` at most are for decisive numbers; fewer where the limits allow fewer.
+std::vector<core::Bindings> draw_shapes_of_numbers(const benchsuite::Problem& problem, const SourceNumbers& numbers,
+                                                   size_t most_shapes, int64_t most_elements, int64_t most_flops,
+                                                   statistics::Keys& keys);
+
+// Larger shapes in which several axes meet such numbers at once, mostly those that they are compared with, or one
+// passes the end of a narrow type; the others are mostly multiples of 8, for which a kernel may have a path of its own.
+std::vector<core::Bindings> draw_wide_shapes_of_numbers(const benchsuite::Problem& problem,
+                                                        const SourceNumbers& numbers, size_t most_shapes,
+                                                        int64_t most_elements, int64_t most_flops,
+                                                        statistics::Keys& keys);
+
+// Shapes that meet what the source asks of several axes at once (`M % 128 == 0 && N % 128 == 0 && K >= 384`), as paths
+// for whole tiles do: all of it in the first two, most of it in the others. None where it asks nothing of an axis.
+std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem& problem, const SourceNumbers& numbers,
+                                                      size_t most_shapes, int64_t most_elements, int64_t most_flops,
+                                                      statistics::Keys& keys);
+
+}  // namespace verifier::draws
