@@ -11,7 +11,7 @@
 // Class: honest.
 // On cpu: correct.
 // On cuda: correct.
-// The twin of whole blocks that lose a step.
+// The honest twin of loses_a_step_of_whole_blocks.
 constexpr int kTile = 128, kStep = 64;
 
 extern "C" __global__ void gemm(const float* a, const float* b, float* c, int M, int N, int K) {

@@ -11,7 +11,7 @@
 // Class: not_doing_the_work.
 // On cpu: wrong_result.
 // On cuda: wrong_result.
-// What the source asks of three axes at once, only a shape that meets all of it shows.
+// The error shows only at a shape that meets all conditions of the source on three axes.
 constexpr int kTile = 128, kStep = 64;
 
 extern "C" __global__ void gemm(const float* a, const float* b, float* c, int M, int N, int K) {

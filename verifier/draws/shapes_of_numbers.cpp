@@ -81,18 +81,16 @@ std::vector<core::Bindings> draw_wide_shapes_of_numbers(const benchsuite::Proble
   const auto add_lead = [&](const benchsuite::Axis& axis, int64_t number) {
     if (axis.values.empty() && number < axis.max) leads.push_back({&axis, number + 1, std::min(2 * number, axis.max)});
   };
-  const auto compared_with = [&](const benchsuite::Axis& axis, bool only_bounds = false) {
+  const auto compared_with = [&](const benchsuite::Axis& axis) {
     std::vector<int64_t> own;
     for (const Condition& condition : numbers.conditions) {
-      if (condition.name == axis.name && condition.number < axis.max &&
-          !(only_bounds && condition.relation != Relation::bound))
-        own.push_back(condition.number);
+      if (condition.name == axis.name && condition.number < axis.max) own.push_back(condition.number);
     }
     return own;
   };
   for (const benchsuite::Axis& axis : problem.axes) {
     for (const int64_t end : numbers.ends_of_types) add_lead(axis, end);
-    for (const int64_t number : compared_with(axis, true)) add_lead(axis, number);
+    for (const int64_t number : compared_with(axis)) add_lead(axis, number);
   }
   if (leads.empty()) {
     for (const benchsuite::Axis& axis : problem.axes) {
@@ -134,25 +132,26 @@ std::vector<core::Bindings> draw_wide_shapes_of_numbers(const benchsuite::Proble
 }
 
 namespace {
-bool holds(const Condition& condition, int64_t size) {
-  return condition.relation != Relation::remainder || size % condition.number == condition.remainder;
-}
+bool holds(const Condition& remainder, int64_t size) { return size % remainder.number == remainder.remainder; }
 
-// A size of the axis that is a number, or else passes every bound and has as many of the remainders as one can, earlier
-// ones first.
-int64_t size_that_meets(const benchsuite::Axis& axis, const std::vector<Condition>& conditions,
+// A size of the axis that meets as many conditions as possible, earlier ones first. It begins up to `spread` beyond the
+// least such size.
+int64_t size_that_meets(const benchsuite::Axis& axis, const std::vector<Condition>& conditions, int64_t spread,
                         statistics::Keys& keys) {
-  constexpr int64_t kReach = 1 << 14, kMostBeyond = 256;
-  int64_t least = axis.min;
+  constexpr int64_t kReach = 1 << 14;
+  if (conditions.front().relation == Relation::equal && axis.contains(conditions.front().number))
+    return conditions.front().number;
+  int64_t least = axis.min, most = axis.max;
   for (const Condition& condition : conditions) {
-    if (condition.relation == Relation::equal && axis.contains(condition.number)) return condition.number;
-    if (condition.relation == Relation::bound && condition.number < axis.max)
-      least = std::max(least, condition.number + 1);
+    if (condition.number < least || condition.number > most) continue;
+    if (condition.relation == Relation::least) least = condition.number;
+    if (condition.relation == Relation::most) most = condition.number;
   }
-  least += static_cast<int64_t>(keys.below(std::min(least, kMostBeyond) + 1));
-  int64_t size = into_domain(axis, least);
+  spread = std::min(spread, most - least);
+  int64_t size = into_domain(axis, least + static_cast<int64_t>(keys.below(static_cast<uint64_t>(spread) + 1)));
   std::vector<Condition> met;
   for (const Condition& condition : conditions) {
+    if (condition.relation != Relation::remainder) continue;
     met.push_back(condition);
     int64_t other = size;
     const auto fits = [&] {
@@ -173,26 +172,35 @@ std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem&
                                                       size_t most_shapes, int64_t most_elements, int64_t most_flops,
                                                       statistics::Keys& keys) {
   constexpr int kTries = 16;
-  constexpr int64_t kMostOther = 256;
-  const auto of_axis = [&](const benchsuite::Axis& axis, auto&& wanted) {
+  constexpr size_t kMostOfAnAxis = 12;  // each may cost a search
+  constexpr int64_t kMostOther = 256, kMostSpread = 512;
+  const auto of_axis = [&](const benchsuite::Axis& axis, auto&& wanted, auto&& turned) {
     std::vector<Condition> own;
-    for (const Condition& condition : numbers.conditions) {
-      if (condition.name == axis.name && wanted()) own.push_back(condition);
+    for (Condition condition : numbers.conditions) {
+      if (condition.name != axis.name || !wanted()) continue;
+      if (condition.relation == Relation::most && turned())
+        condition = {axis.name, Relation::least, condition.number + 1};
+      own.push_back(std::move(condition));
     }
     for (size_t i = own.size(); i > 1; --i) std::swap(own[i - 1], own[keys.below(i)]);
+    if (own.size() > kMostOfAnAxis) own.erase(own.begin() + kMostOfAnAxis, own.end());
     return own;
   };
   const bool any = std::ranges::any_of(problem.axes, [&](const benchsuite::Axis& axis) {
-    return axis.values.empty() && !of_axis(axis, [] { return true; }).empty();
+    return axis.values.empty() && std::ranges::any_of(numbers.conditions, [&](const Condition& condition) {
+             return condition.name == axis.name;
+           });
   });
   std::vector<core::Bindings> shapes;
   for (size_t i = 0; i < most_shapes && any; ++i) {
     for (int tries = 0; tries < kTries; ++tries) {
-      // The first shapes meet all conditions at once; others, and those that would be too large, leave some out.
-      const auto wanted = [&] { return (i < 2 && tries <= kTries / 2) || keys.below(4) != 0; };
+      // The first shapes meet all conditions at once; others, and those that would be too large, leave some out. Small
+      // sizes are mostly asked for where a kernel leaves its fast path ("if (M < 384) return slow();").
+      const auto wanted = [&] { return (i < 2 && tries < kTries - 4) || keys.below(4) != 0; };
+      const auto turned = [&] { return i == 0 || (i > 1 && keys.coin()); };
       core::Bindings axes;
       for (const benchsuite::Axis& axis : problem.axes) {
-        const std::vector<Condition> own = of_axis(axis, wanted);
+        const std::vector<Condition> own = of_axis(axis, wanted, turned);
         if (!axis.values.empty()) {
           const auto named = std::ranges::find_if(
               own, [&](const Condition& one) { return one.relation == Relation::equal && axis.contains(one.number); });
@@ -202,7 +210,7 @@ std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem&
           const int64_t round = (size + kMultiple - 1) / kMultiple * kMultiple;
           axes[axis.name] = into_domain(axis, round <= most && keys.coin() ? round : size);
         } else {
-          axes[axis.name] = size_that_meets(axis, own, keys);
+          axes[axis.name] = size_that_meets(axis, own, kMostSpread >> tries, keys);
         }
       }
       if (!small_enough(problem, axes, most_elements, most_flops)) continue;

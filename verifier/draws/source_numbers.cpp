@@ -65,13 +65,14 @@ bool is_negated(const std::vector<Token>& tokens, size_t at) {
   return left.is("return") || (left.kind == TokenKind::punctuation && !left.is(")") && !left.is("]"));
 }
 
-// Does a comparison or a remainder stand there, or an assignment? Not where a shift does.
+// Does a comparison, a remainder or a mask stand there, or an assignment? Not where a shift or && does.
 bool decides(const std::vector<Token>& tokens, size_t at) {
   if (at >= tokens.size() || tokens[at].kind != TokenKind::punctuation) return false;
   const auto is = [&](size_t i, const std::string& text) { return i < tokens.size() && tokens[i].is(text); };
   const std::string& text = tokens[at].text;
-  if (text == "<" || text == ">") return !is(at + 1, text) && !(at > 0 && is(at - 1, text));
-  return text == "%" || text == "=" || text == "&";
+  const bool doubled = is(at + 1, text) || (at > 0 && is(at - 1, text));
+  if (text == "<" || text == ">" || text == "&") return !doubled;
+  return text == "%" || text == "=";
 }
 
 // The whole numbers that tokens stand for: literals, tunables, and names that are constants.
@@ -91,9 +92,9 @@ class Values {
     for (size_t i = 0; i + 2 < tokens.size(); ++i) {
       if (tokens[i].is("define") && tokens[i].directive >= 0) define(i + 1, i + 2);
       if (!tokens[i].is("constexpr") && !tokens[i].is("const")) continue;
-      for (size_t at = i + 1; at + 2 < tokens.size() && !ends_declaration(tokens[at]); ++at) {
-        const bool assigned = tokens[at + 1].is("=") && !tokens[at + 2].is("=");
-        if (tokens[at].kind == TokenKind::identifier && assigned) define(at, at + 2);
+      for (++i; i + 2 < tokens.size() && !ends_declaration(tokens[i]); ++i) {
+        const bool assigned = tokens[i + 1].is("=") && !tokens[i + 2].is("=");
+        if (tokens[i].kind == TokenKind::identifier && assigned) define(i, i + 2);
       }
     }
   }
@@ -181,27 +182,37 @@ std::string compared_name(const std::vector<Token>& tokens, size_t i) {
   return name_at(i + (i + 2 < tokens.size() && tokens[i + 2].is("=") ? 3 : 2));
 }
 
-// What is asked of a name beside the product that begins at token `i`: "M > 600", "K % (4 * TILE) == 8", "n & 127". A
-// remainder that is not compared with a number is 0. None where no name stands.
+// What is asked of a name beside the product that begins at token `i`: "M > 600", "K % (4 * TILE) == 8", "n & 127",
+// "n & (TILE - 1)". A remainder that is not compared with a number is 0. None where no name stands.
 std::optional<Condition> condition_at(const std::vector<Token>& tokens, const Values& values, size_t i) {
   const auto is = [&](size_t at, const char* text) { return at < tokens.size() && tokens[at].is(text); };
   const bool grouped = i > 1 && is(i - 1, "(") && decides(tokens, i - 2);
   const size_t begin = grouped ? i - 1 : i;
-  Condition condition{compared_name(tokens, begin), Relation::bound, values.products_from(i).back()};
-  if (condition.name.empty() || begin == 0) return std::nullopt;
-  if (is(begin - 1, "&") && !(begin > 1 && is(begin - 2, "&"))) {
-    ++condition.number;
-    if (!std::has_single_bit(static_cast<uint64_t>(condition.number))) return std::nullopt;
-  } else if (!is(begin - 1, "%")) {
-    if (begin > 1 && is(begin - 1, "=") && is(begin - 2, "=")) condition.relation = Relation::equal;
+  size_t end = i + 1;  // beyond the product
+  while (is(end, "*") && end + 1 < tokens.size() && values[end + 1]) end += 2;
+  Condition condition{compared_name(tokens, begin), Relation::least, values.products_from(i).back()};
+  if (condition.name.empty() || condition.number < kLeast || condition.number > kMost) return std::nullopt;
+  const bool decided = begin > 0 && decides(tokens, begin - 1);
+  const bool masked = decided && is(begin - 1, "&"), divided = decided && is(begin - 1, "%");
+  if (masked && !(is(end, "-") && is(end + 1, "1"))) ++condition.number;
+  if (masked && !std::has_single_bit(static_cast<uint64_t>(condition.number))) return std::nullopt;
+  if (masked || divided) {
+    condition.relation = Relation::remainder;
+    while (is(end, ")") || is(end, "-") || is(end, "1")) ++end;
+    const bool compared = (is(end, "=") || is(end, "!")) && is(end + 1, "=") && end + 2 < tokens.size();
+    if (compared && values[end + 2]) condition.remainder = *values[end + 2];
     return condition;
   }
-  condition.relation = Relation::remainder;
-  size_t end = i + 1;
-  while (is(end, "*") && end + 1 < tokens.size() && values[end + 1]) end += 2;
-  while (is(end, ")")) ++end;
-  if (is(end, "=") && is(end + 1, "=") && end + 2 < tokens.size() && values[end + 2])
-    condition.remainder = *values[end + 2];
+  const bool with_equality = is(decided ? begin - 1 : end + 1, "=");
+  const size_t sign = !decided ? end : with_equality && begin > 1 ? begin - 2 : begin - 1;
+  if (is(sign, "=") || is(sign, "!")) {
+    condition.relation = Relation::equal;
+    return condition;
+  }
+  // "M > 600" and "600 < M" ask for 601 at least.
+  const bool at_least = is(sign, ">") == decided;
+  condition.relation = at_least ? Relation::least : Relation::most;
+  if (!with_equality) condition.number += at_least ? 1 : -1;
   return condition;
 }
 }  // namespace
@@ -222,8 +233,8 @@ SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding&
       for (const int64_t product : values.products_from(i)) add(numbers.decisive, product);
     }
     const std::optional<Condition> condition = condition_at(tokens, values, i);
-    if (condition && condition->number >= kLeast && condition->number <= kMost &&
-        numbers.conditions.size() < kMostConditions && std::ranges::count(numbers.conditions, *condition) == 0) {
+    if (condition && numbers.conditions.size() < kMostConditions &&
+        std::ranges::count(numbers.conditions, *condition) == 0) {
       numbers.conditions.push_back(*condition);
     }
   }

@@ -12,9 +12,9 @@
 
 namespace verifier::draws {
 
-// What a source asks of a name: to be the number, to lie on one side of it, or its remainder of a division by it.
-enum class Relation { equal, bound, remainder };
-KW_ENUM_NAMES(Relation, equal, bound, remainder)
+// What a source asks of a name: to be the number, at least or at most the number, or what its division by it leaves.
+enum class Relation { equal, least, most, remainder };
+KW_ENUM_NAMES(Relation, equal, least, most, remainder)
 
 struct Condition {
   std::string name;
@@ -35,10 +35,11 @@ struct SourceNumbers {
   // One more than the narrow integer types that the source names can count.
   std::vector<int64_t> ends_of_types;
   // That an element of an input may have or pass: floating literals, also as bits of an f32, with the sign before them,
-  // those first that are compared, assigned or an argument; then four of `decisive`. At most 12.
+  // those first that are compared, assigned or an argument; then four of `decisive`. At most 32.
   std::vector<double> values;
 };
-// Of each kind at most 32. The header's numbers do not count, since a plan is bound at every corner of the domain.
+// At most 64 decisive and 64 other numbers, and 128 conditions. The header's numbers do not count, since a plan is
+// bound at every corner of the domain.
 SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding& binding);
 
 }  // namespace verifier::draws

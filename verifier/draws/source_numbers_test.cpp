@@ -21,9 +21,9 @@ TEST(SourceNumbers, ProductsOfConstantsDecideWhereTheyAreUsed) {
   const SourceNumbers numbers = numbers_of(
       "#define PARTS 5\nconstexpr int kVector = 16, kNone; constexpr int kStep = kLanes * 8; constexpr int kLanes = 64;"
       "constexpr int kStretch = kLanes * PARTS * 8; if (n % kStretch < 3 * kLanes * 7) part[1 << 13];"
-      "static constexpr unsigned long kRows = 9, kColumns = kRows * 30; if (n < kColumns && kRows == m) return;",
+      "static constexpr unsigned long kRows = 9, kColumns = kRows + 30, kLast = kRows * 30; if (n < kLast * 7) return;",
       {});
-  for (const int64_t number : {16, 64, 2560, 1344, 270}) {
+  for (const int64_t number : {16, 64, 2560, 1344, 1890}) {
     EXPECT_EQ(std::ranges::count(numbers.decisive, number), 1) << number;
   }
   EXPECT_EQ(std::ranges::count(numbers.others, 8192), 1);
@@ -46,23 +46,33 @@ TEST(SourceNumbers, WhatIsNoNumberDoesNoHarm) {
 }
 
 TEST(SourceNumbers, ANumberBelongsToTheNameThatItIsComparedWith) {
-  const SourceNumbers numbers = numbers_of("if (M > 600 && 300 <= N && D % 8 == 0 || p[4] < 90) n = M << 5;", {});
-  EXPECT_EQ(numbers.conditions,
-            (std::vector<Condition>{
-                {"M", Relation::bound, 600}, {"N", Relation::bound, 300}, {"D", Relation::remainder, 8}}));
+  const SourceNumbers numbers = numbers_of(
+      "if (M > 600 && 300 <= N && D % 8 == 0 || p[4] < 90) n = M << 5; if (S < 40 || 50 < T || B != 7 || 9 >= C) "
+      "return;",
+      {});
+  EXPECT_EQ(numbers.conditions, (std::vector<Condition>{{"M", Relation::least, 601},
+                                                        {"N", Relation::least, 300},
+                                                        {"D", Relation::remainder, 8},
+                                                        {"S", Relation::most, 39},
+                                                        {"T", Relation::least, 51},
+                                                        {"B", Relation::equal, 7},
+                                                        {"C", Relation::most, 9}}));
 }
 
 TEST(SourceNumbers, ConditionsMayNameATunableAProductAMaskAndARemainder) {
   const SourceNumbers numbers = numbers_of(
       "if (M % TILE == 0 && (N & 127) == 0 && (K % (4 * TILE)) == 32 && H >= 6 * TILE && (W & 9) && S % 40 < 3 && D == "
-      "96) run();",
+      "96 "
+      "&& (T & (TILE - 1)) == 0 && C % 64 != 32 && (hash & 0x7fffffffffffffff)) run();",
       {{"TILE", 64}});
   EXPECT_EQ(numbers.conditions, (std::vector<Condition>{{"M", Relation::remainder, 64},
                                                         {"N", Relation::remainder, 128},
                                                         {"K", Relation::remainder, 256, 32},
-                                                        {"H", Relation::bound, 384},
+                                                        {"H", Relation::least, 384},
                                                         {"S", Relation::remainder, 40},
-                                                        {"D", Relation::equal, 96}}));
+                                                        {"D", Relation::equal, 96},
+                                                        {"T", Relation::remainder, 64},
+                                                        {"C", Relation::remainder, 64, 32}}));
   EXPECT_EQ(std::ranges::count(numbers.decisive, 256), 1);
 }
 

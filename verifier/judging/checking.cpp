@@ -303,9 +303,10 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedSha
   core::Bindings reached = axes;
   if (depth == Depth::some || depth == Depth::longer) reached = within_reach(contender, axes, policy.long_threads);
   // By halves, so that what is round stays round.
-  if (depth == Depth::residue || depth == Depth::middle || depth == Depth::wide || depth == Depth::values) {
+  if (depth == Depth::residue || depth == Depth::middle || depth == Depth::values) {
     reached = within_reach(contender, axes, policy.middle_threads, 0.5);
   }
+  if (depth == Depth::wide) reached = within_reach(contender, axes, policy.long_threads, 0.5);
   if (depth == Depth::far) {
     reached = within_reach(contender, axes, std::max(policy.far_threads, largest_tensor(oracle_.problem(), axes)));
   }

@@ -23,11 +23,11 @@ std::string percent(double share) {
 std::string place_of(const std::string& workload) {
   static const std::map<std::string, std::string> kDrawn{
       {"unseen", "at an unseen shape"},
-      {"residue", "at a small shape of each residue"},
+      {"residue", "at a small shape drawn for its residues"},
       {"square", "at a square shape"},
       {"end of the domain", "at an end of the domain"},
-      {"number of the source", "at a shape with a number of the source"},
-      {"numbers of the source", "at a shape with numbers of the source"},
+      {"number of the source", "at a shape with a size named in the source"},
+      {"numbers of the source", "at a large shape with sizes named in the source"},
       {"conditions of the source", "at a shape that meets conditions of the source"},
   };
   const auto drawn = kDrawn.find(workload);
