@@ -36,7 +36,7 @@ TEST(ShapesOfNumbers, WideShapesMeetTheNumbersOfSeveralAxesAtOnce) {
   EXPECT_TRUE(draw_wide_shapes_of_numbers(transpose, {}, 12, 1 << 19, 1 << 26, keys).empty());
 }
 
-// As a judgement draws them.
+// The shapes that one judgement draws.
 std::vector<core::Bindings> shapes_that_meet(const benchsuite::Problem& problem, const std::string& source,
                                              uint64_t seed) {
   statistics::Keys keys(seed);
@@ -47,8 +47,8 @@ std::vector<core::Bindings> shapes_that_meet(const benchsuite::Problem& problem,
   return shapes;
 }
 
-// What a path for whole tiles asks for is met at once, also where it asks for as much as the limits allow, and with
-// more than one tile where it asks for no size.
+// Shapes meet all conditions of a path for whole tiles at once, even where only the largest allowed shape does, and
+// have more than one tile where no condition gives a size.
 TEST(ShapesOfNumbers, ConditionsOfSeveralAxesAreMetAtOnce) {
   const benchsuite::Problem gemm = benchsuite::load_problem(core::installed_paths().problems() / "gemm_f32");
   const auto some = [](const std::vector<core::Bindings>& shapes, auto&& is) {

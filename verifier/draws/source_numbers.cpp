@@ -182,7 +182,7 @@ std::string compared_name(const std::vector<Token>& tokens, size_t i) {
   return name_at(i + (i + 2 < tokens.size() && tokens[i + 2].is("=") ? 3 : 2));
 }
 
-// What is asked of a name beside the product that begins at token `i`: "M > 600", "K % (4 * TILE) == 8", "n & 127",
+// The condition on the name beside the product that begins at token `i`: "M > 600", "K % (4 * TILE) == 8", "n & 127",
 // "n & (TILE - 1)". A remainder that is not compared with a number is 0. None where no name stands.
 std::optional<Condition> condition_at(const std::vector<Token>& tokens, const Values& values, size_t i) {
   const auto is = [&](size_t at, const char* text) { return at < tokens.size() && tokens[at].is(text); };

@@ -12,7 +12,7 @@
 
 namespace verifier::draws {
 
-// What a source asks of a name: to be the number, at least or at most the number, or what its division by it leaves.
+// How a source compares a name with a number. `remainder`: it compares the remainder of a division by the number.
 enum class Relation { equal, least, most, remainder };
 KW_ENUM_NAMES(Relation, equal, least, most, remainder)
 
@@ -30,7 +30,7 @@ struct SourceNumbers {
   std::vector<int64_t> decisive;
   // Other literals and products ("4 * 128 * 5", "1 << 13", also of tunables and constants), tunables, their products.
   std::vector<int64_t> others;
-  // Of decisive numbers, and of tunables: `M > 600` and `K % TILE == 0` say of which axis a number may be.
+  // Comparisons with decisive numbers or tunables. `M > 600` and `K % TILE == 0` tell which axis a number concerns.
   std::vector<Condition> conditions;
   // One more than the narrow integer types that the source names can count.
   std::vector<int64_t> ends_of_types;

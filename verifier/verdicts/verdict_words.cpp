@@ -19,7 +19,7 @@ std::string percent(double share) {
   return text.data();
 }
 
-// Of a listed workload, or of shapes that the judge draws.
+// `workload`: a listed workload, or a kind of drawn shape.
 std::string place_of(const std::string& workload) {
   static const std::map<std::string, std::string> kDrawn{
       {"unseen", "at an unseen shape"},
