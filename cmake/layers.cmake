@@ -1,30 +1,47 @@
-option(KW_UNITY "Compile several sources of a folder as one: a clean build takes a quarter of the processor time" ON)
+set(KW_UNITY FOLDER CACHE STRING "Which sources are compiled as one: OFF (none), FOLDER (those of a folder: a clean build takes a
+quarter of the processor time) or WIDE (those of several folders: half of that, but what changes takes longer to compile)")
+set_property(CACHE KW_UNITY PROPERTY STRINGS OFF FOLDER WIDE)
+if(NOT KW_UNITY MATCHES "^(OFF|ON|FOLDER|WIDE)$")  # ON, of older trees, is FOLDER
+  message(FATAL_ERROR "KW_UNITY is '${KW_UNITY}'; it may be OFF, FOLDER or WIDE")
+endif()
 
-# kw_unite(<target> <source>...): compiles the C++ sources of one folder together. Types of its namespace and file-local
-# names are therefore unique within a folder, which the compiler checks.
+# Folders whose sources are compiled with options of their own, when they are of a library.
+set(KW_OPTIMISED)
+set(KW_OPTIMISED_PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)  # GCC can use none that were precompiled otherwise
+set(KW_FUZZED)
+set(KW_FUZZED_PROPERTIES COMPILE_OPTIONS -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table,stack-depth)
+
+# kw_unite(<target> <source>...): compiles several C++ sources as one. Types of its namespace and file-local names are therefore
+# unique within a folder, which the compiler checks.
 function(kw_unite target)
   if(NOT KW_UNITY)
     return()
   endif()
+  get_target_property(type ${target} TYPE)
+  foreach(kind PLAIN OPTIMISED FUZZED)
+    set(sources_of_${kind} 0)
+  endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   foreach(source ${ARGN})
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set(kind PLAIN)
+    foreach(special OPTIMISED FUZZED)
+      if(type STREQUAL "STATIC_LIBRARY" AND folder IN_LIST KW_${special})
+        set(kind ${special})
+      endif()
+    endforeach()
     string(MAKE_C_IDENTIFIER "${folder}" group)
+    if(KW_UNITY STREQUAL "WIDE")
+      math(EXPR index "${sources_of_${kind}} / 50")
+      math(EXPR sources_of_${kind} "${sources_of_${kind}} + 1")
+      string(TOLOWER "${kind}_${index}" group)
+    endif()
     set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
-  endforeach()
-endfunction()
-
-# kw_folder_properties(<target> <folder> <property> <value>...): of the source into which those of a folder are united.
-function(kw_folder_properties target folder)
-  string(MAKE_C_IDENTIFIER "${folder}" group)
-  set_source_files_properties(${CMAKE_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${group}_cxx.cxx PROPERTIES ${ARGN})
-endfunction()
-
-# kw_optimise(<target> <folder>...): with -O2. GCC cannot use headers that were precompiled otherwise.
-function(kw_optimise target)
-  foreach(folder ${ARGN})
-    kw_folder_properties(${target} ${folder} COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)
+    if(NOT kind STREQUAL "PLAIN")
+      set_source_files_properties(${CMAKE_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${group}_cxx.cxx PROPERTIES
+                                  ${KW_${kind}_PROPERTIES})
+    endif()
   endforeach()
 endfunction()
 

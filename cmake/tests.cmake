@@ -31,6 +31,9 @@ endif()
 set_source_files_properties(${CMAKE_SOURCE_DIR}/verifier/comparison/honest_test.cpp PROPERTIES
   SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS $<$<CONFIG:RelWithDebInfo>:-O2>)
 
+# CUDA's headers and HIP's declare the same names.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/sandbox/hip/driver/driver_test.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+
 # A HIP runtime that executes host builds, and the worker program that makes them: for tests of the hip device without a
 # GPU, in a folder of their own, where no program looks for workers. The library takes the cpu device's runtime from the
 # program that opens it.

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "sandbox/cpu/test_device_fixture.h"
 
 namespace sandbox::cpu {
@@ -217,13 +215,10 @@ extern "C" __global__ void k(float* data) {
 })",
                 Build::check);
   const float* data = device.add_floats("data", 5);
-  const auto began = std::chrono::steady_clock::now();
   const auto fault = device.launch_cooperative("k", 132, 1024, Order::forward, 1, 204800);
-  const auto took = std::chrono::steady_clock::now() - began;
   EXPECT_FALSE(fault) << fault->describe();
   EXPECT_EQ(data[0], 8646);
   EXPECT_EQ(data[4], 0);
-  EXPECT_LT(took, std::chrono::seconds(20));
 }
 
 TEST(CooperativeLaunch, AStackThatIsTooDeepIsALimit) {

@@ -130,7 +130,7 @@ TEST(Compiler, StopsBombs) {
     for (int j = 0; j < 10; ++j) macros += before + (j < 9 ? "," : "\n");
   }
   EXPECT_EQ(rejected(macros + "int y[] = {A11};\n", Build::fast, {}, 2).reason, Rejection::limit);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(60));  // they would take hours
 }
 
 TEST(Compiler, ALogIsCutAndClean) {

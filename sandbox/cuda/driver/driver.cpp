@@ -112,6 +112,7 @@ gpu::driver::Driver open_driver() {
 #undef KW_FIND
 #define KW_TAKE(member, cuda, ...) library.take(own.member, cuda, "this NVIDIA driver");
   KW_OWN_FUNCTIONS(KW_TAKE)
+#undef KW_OWN_FUNCTIONS
 #undef KW_TAKE
   const int result = functions.driver_init(0);
   if (result == gpu::driver::kNoDevice) {

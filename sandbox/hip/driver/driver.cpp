@@ -154,6 +154,7 @@ gpu::driver::Driver open_driver(const std::filesystem::path& library_of_test) {
 #undef KW_TAKE
 #define KW_TAKE(member, hip, ...) library.take(own.member, hip, "this HIP runtime");
   KW_OWN_FUNCTIONS(KW_TAKE)
+#undef KW_OWN_FUNCTIONS
 #undef KW_TAKE
   const int result = functions.driver_init(0);
   if (result == gpu::driver::kNoDevice) {
