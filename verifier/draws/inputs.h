@@ -54,6 +54,11 @@ Distribution distribution_of(const benchsuite::Problem& problem, const core::Bin
 class DrawKeys {
  public:
   explicit DrawKeys(statistics::Keys& keys) : keys_(keys) {}
+  // Another round of named draws, one for each of the same numbers, begins: none has the kind that it had in the last.
+  void begin_round(size_t numbers) {
+    const auto before = static_cast<unsigned>(numbers % kKinds);
+    kind_of_number_ += 1 + kKinds - before;
+  }
   uint64_t next(Distribution distribution) {
     if (distribution == Distribution::non_finite) return with_kind(keys_.next(), kind_++);
     if (distribution == Distribution::exact_products) return with_kind(keys_.next(), kind_of_products_++);

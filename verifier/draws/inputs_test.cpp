@@ -496,6 +496,19 @@ TEST(Inputs, OrderedRowsAreInEachOrder) {
 }
 
 // Rows in four ways: about the number, beyond or below it, far below a few others, and with elements of its size.
+TEST(DrawKeys, EachNumberGetsEachKindInFourRounds) {
+  statistics::Keys keys(1);
+  for (const size_t numbers : {1, 4, 5, 6, 7, 8}) {
+    DrawKeys draws(keys);
+    std::vector<std::set<uint64_t>> kinds(numbers);
+    for (unsigned round = 0; round < kKinds; ++round) {
+      draws.begin_round(numbers);
+      for (auto& of_number : kinds) of_number.insert(draws.next(Distribution::named) >> 62);
+    }
+    for (const auto& of_number : kinds) EXPECT_EQ(of_number.size(), kKinds) << numbers;
+  }
+}
+
 TEST(Inputs, NamedRowsLieAboutTheNumber) {
   for (const auto& of : {std::pair(DType::f32, -1e38), {DType::f32, -16.6}, {DType::f16, 20.0}}) {
     const DType dtype = of.first;

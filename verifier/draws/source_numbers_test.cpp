@@ -45,37 +45,6 @@ TEST(SourceNumbers, WhatIsNoNumberDoesNoHarm) {
   EXPECT_TRUE(numbers.others.empty());
 }
 
-TEST(SourceNumbers, ANumberBelongsToTheNameThatItIsComparedWith) {
-  const SourceNumbers numbers = numbers_of(
-      "if (M > 600 && 300 <= N && D % 8 == 0 || p[4] < 90) n = M << 5; if (S < 40 || 50 < T || B != 7 || 9 >= C) "
-      "return;",
-      {});
-  EXPECT_EQ(numbers.conditions, (std::vector<Condition>{{"M", Relation::least, 601},
-                                                        {"N", Relation::least, 300},
-                                                        {"D", Relation::remainder, 8},
-                                                        {"S", Relation::most, 39},
-                                                        {"T", Relation::least, 51},
-                                                        {"B", Relation::equal, 7},
-                                                        {"C", Relation::most, 9}}));
-}
-
-TEST(SourceNumbers, ConditionsMayNameATunableAProductAMaskAndARemainder) {
-  const SourceNumbers numbers = numbers_of(
-      "if (M % TILE == 0 && (N & 127) == 0 && (K % (4 * TILE)) == 32 && H >= 6 * TILE && (W & 9) && S % 40 < 3 && D == "
-      "96 "
-      "&& (T & (TILE - 1)) == 0 && C % 64 != 32 && (hash & 0x7fffffffffffffff)) run();",
-      {{"TILE", 64}});
-  EXPECT_EQ(numbers.conditions, (std::vector<Condition>{{"M", Relation::remainder, 64},
-                                                        {"N", Relation::remainder, 128},
-                                                        {"K", Relation::remainder, 256, 32},
-                                                        {"H", Relation::least, 384},
-                                                        {"S", Relation::remainder, 40},
-                                                        {"D", Relation::equal, 96},
-                                                        {"T", Relation::remainder, 64},
-                                                        {"C", Relation::remainder, 64, 32}}));
-  EXPECT_EQ(std::ranges::count(numbers.decisive, 256), 1);
-}
-
 TEST(SourceNumbers, FloatingLiteralsAreValuesWithTheirSign) {
   const SourceNumbers numbers = numbers_of(
       "float most = -1e38f, least = FLT_MAX; y = x - 0.5f * n; if (x[i] < -16.6) return -0x1p-3f; "
@@ -89,6 +58,8 @@ TEST(SourceNumbers, NarrowTypesEnd) {
   EXPECT_EQ(numbers_of("const short s = i; uint8_t b = i;", {}).ends_of_types,
             (std::vector<int64_t>{1 << 15, 1 << 16, 1 << 8}));
   EXPECT_TRUE(numbers_of("const int s = i; // short\n", {}).ends_of_types.empty());
+  EXPECT_EQ(numbers_of("id = id << 16 >> 16; low = id & 0xffu; n = 16; m = n & 16;", {}).ends_of_types,
+            (std::vector<int64_t>{1 << 16, 1 << 8}));
 }
 
 }  // namespace

@@ -202,7 +202,8 @@ HOST_DEVICE double rise_of(const FillArgs& args) {
 }
 
 // Element `value` of a named draw. Its key and its row say whether the row lies about the number, beyond or below it,
-// whether all but one lie so far below, or whether some have its size. One element in 16 is the number itself.
+// whether all but one lie so far below, or whether some have its size. One element in 16 is the number itself, half of
+// them with the row's sign.
 HOST_DEVICE double about_number(const FillArgs& args, const Row& row, bool between_bounds, double value, int64_t column,
                                 const Chance& c) {
   if (between_bounds) {
@@ -213,7 +214,7 @@ HOST_DEVICE double about_number(const FillArgs& args, const Row& row, bool betwe
   const double size = fabs(row.size);
   switch (row.kind) {
     case 0:
-      if (c.second % 16 == 0) return row.size;
+      if (c.second % 16 == 0) return (c.second & 16) == 0 ? row.size : args.number;
       return row.size + value * (1 + size / args.scale / 64);
     case 1:
       return row.size * (1 + row.scale * c.unit);

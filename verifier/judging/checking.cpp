@@ -394,6 +394,7 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
   if (depth == Depth::values) {
     constexpr size_t kDraws = 16;  // each number in each way where they are few
     for (size_t round = std::clamp<size_t>(kDraws / values_.size(), 1, draws::kKinds); round > 0; --round) {
+      draw_keys_.begin_round(values_.size());
       for (const double value : values_) {
         if (auto verdict = draw(shape, Distribution::named, 1, value)) return verdict;
       }

@@ -47,7 +47,7 @@ verdicts::TimingSettings timing_settings_from_json(const JsonView& json) {
 }
 
 Json plan_json(const sandbox::Solution& solution, const sandbox::TunableBinding& binding) {
-  const draws::SourceNumbers numbers = draws::numbers_of(solution.source, binding);
+  const draws::SourceNumbers numbers = draws::numbers_of(solution.source, binding, solution.launches);
   Json conditions = Json::array();
   for (const draws::Condition& condition : numbers.conditions) {
     conditions.push_back({{"name", condition.name},

@@ -1,0 +1,34 @@
+// What a candidate's source asks of its axes: `M > 600` and `K % TILE == 0` tell which axis a number concerns.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/enum_names.h"
+#include "sandbox/solution.h"
+#include "sandbox/tokens.h"
+#include "verifier/draws/source_values.h"
+
+namespace verifier::draws {
+
+// How a source compares a name with a number. `remainder`: it compares the remainder of a division by the number.
+enum class Relation { equal, least, most, remainder };
+KW_ENUM_NAMES(Relation, equal, least, most, remainder)
+
+struct Condition {
+  std::string name;
+  Relation relation;
+  int64_t number;
+  int64_t remainder = 0;
+  bool operator==(const Condition&) const = default;
+};
+
+// Comparisons of names with literals, constants and tunables, in the source and in the launches' arguments; at most
+// 128. A name that is defined by another (`int tiles = ceil_div(K, BK)`), or a kernel's parameter for which a launch
+// passes one, has its condition on that one, too: `tiles % 2 == 1` with BK = 32 is `K % 64 == 32`.
+std::vector<Condition> conditions_of(const std::vector<sandbox::Token>& tokens, const SourceValues& values,
+                                     std::span<const sandbox::Launch> launches, const sandbox::TunableBinding& binding);
+
+}  // namespace verifier::draws

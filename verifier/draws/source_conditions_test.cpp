@@ -1,0 +1,115 @@
+#include "verifier/draws/source_conditions.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace verifier::draws {
+namespace {
+
+std::vector<Condition> conditions(const std::string& source, const sandbox::TunableBinding& binding = {},
+                                  const std::vector<sandbox::Launch>& launches = {}) {
+  const std::vector<sandbox::Token> tokens = sandbox::tokenize(source);
+  return conditions_of(tokens, SourceValues(tokens, binding), launches, binding);
+}
+
+std::vector<Condition> of(const std::string& name, const std::vector<Condition>& all) {
+  std::vector<Condition> some;
+  std::ranges::copy_if(all, std::back_inserter(some), [&](const Condition& one) { return one.name == name; });
+  return some;
+}
+
+TEST(SourceConditions, ANumberBelongsToTheNameThatItIsComparedWith) {
+  EXPECT_EQ(
+      conditions("if (M > 600 && 300 <= N && D % 8 == 0 || p[4] < 90) n = M << 5; if (S < 40 || 50 < T || B != 7 || "
+                 "9 >= C) return; n = 5;"),
+      (std::vector<Condition>{{"M", Relation::least, 601},
+                              {"N", Relation::least, 300},
+                              {"D", Relation::remainder, 8},
+                              {"S", Relation::most, 39},
+                              {"T", Relation::least, 51},
+                              {"B", Relation::equal, 7},
+                              {"C", Relation::most, 9}}));
+}
+
+TEST(SourceConditions, MayNameATunableAProductAMaskAndARemainder) {
+  EXPECT_EQ(
+      conditions("if (M % TILE == 0 && (N & 127) == 0 && (K % (4 * TILE)) == 32 && H >= 6 * TILE && (W & 9) && S % "
+                 "40 < 3 && D == 96 && (T & (TILE - 1)) == 0 && C % 64 != 32 && 4 * TILE <= G && "
+                 "(hash & 0x7fffffffffffffff)) run();",
+                 {{"TILE", 64}}),
+      (std::vector<Condition>{{"M", Relation::remainder, 64},
+                              {"N", Relation::remainder, 128},
+                              {"K", Relation::remainder, 256, 32},
+                              {"H", Relation::least, 384},
+                              {"S", Relation::remainder, 40},
+                              {"D", Relation::equal, 96},
+                              {"T", Relation::remainder, 64},
+                              {"C", Relation::remainder, 64, 32},
+                              {"G", Relation::least, 256}}));
+}
+
+TEST(SourceConditions, OperandsMayBeGroupedCastUnitedAndDivided) {
+  EXPECT_EQ(
+      conditions("if ((M) >= 384 && ((N | D) & 127) == 0 && (int)S > 600 && (K / BK) % 2 == 1 && p.H / 16 >= 3 && "
+                 "4 > (W >> 5) && ceil_div(T, BK * 1) == 3 && (L + BK - 1) / BK == 5 && a + B > 70) run();",
+                 {{"BK", 32}}),
+      (std::vector<Condition>{{"M", Relation::least, 384},
+                              {"N", Relation::remainder, 128},
+                              {"D", Relation::remainder, 128},
+                              {"S", Relation::least, 601},
+                              {"K", Relation::remainder, 64, 32},
+                              {"H", Relation::least, 48},
+                              {"W", Relation::most, 96},
+                              {"T", Relation::equal, 96},
+                              {"L", Relation::equal, 160},
+                              {"B", Relation::least, 71}}));
+}
+
+TEST(SourceConditions, HoldForWhatANameIsDefinedBy) {
+  const auto all = conditions(
+      "constexpr int BK = 32; const int tiles = (K + BK - 1) / BK, pairs = tiles / 2; int rows = B * M;"
+      "if (tiles % 2 == 1 && pairs > 3) for (;;) {} if (rows % 128) return; const int self = self; loop = loop2; loop2 "
+      "= loop;");
+  EXPECT_EQ(of("K", all), (std::vector<Condition>{{"K", Relation::remainder, 64, 32}, {"K", Relation::least, 256}}));
+  EXPECT_EQ(of("M", all), (std::vector<Condition>{{"M", Relation::remainder, 128}}));
+  const auto packed = conditions(
+      "const int packed = K % 8 == 0 ? K / 16 * 16 : 0; const int whole = M > 40 ? 0 : min(M, 3) ? M / 4 : x; if "
+      "(packed > "
+      "2048 && whole == 7 && K - packed == 8) return;");
+  EXPECT_EQ(of("K", packed), (std::vector<Condition>{{"K", Relation::remainder, 8}, {"K", Relation::least, 2049}}));
+  EXPECT_EQ(of("M", packed), (std::vector<Condition>{{"M", Relation::least, 41}, {"M", Relation::equal, 28}}));
+  const auto circular = conditions("int a = b / 2; int b = a / 2; if (a > 5) return;");
+  EXPECT_EQ(of("b", circular).front(), (Condition{"b", Relation::least, 12}));
+}
+
+TEST(SourceConditions, HoldForWhatALaunchPasses) {
+  sandbox::Launch launch;
+  launch.kernel = "product";
+  launch.args = {"x", "y", "M", "ceil_div(K, STEP)", "B * H", "(N % 96 == 0) * 2"};
+  const auto all = conditions(
+      "__device__ float product_of(float, float); extern \"C\" __global__ void __launch_bounds__(128)\nproduct(const "
+      "float* "
+      "x, float (*y)[4], int rows, const int steps, int heads, int fast) { if (rows % 128 == 0 && steps > 3 && heads "
+      "== 7) "
+      "y[0][0] = x[0]; }",
+      {{"STEP", 48}}, {launch});
+  EXPECT_EQ(of("M", all), (std::vector<Condition>{{"M", Relation::remainder, 128}}));
+  EXPECT_EQ(of("K", all), (std::vector<Condition>{{"K", Relation::least, 192}}));
+  EXPECT_EQ(of("H", all), (std::vector<Condition>{{"H", Relation::equal, 7}}));
+  EXPECT_EQ(of("N", all), (std::vector<Condition>{{"N", Relation::remainder, 96}}));
+}
+
+TEST(SourceConditions, AreFewWhateverTheSource) {
+  std::string many, nested = "if (";
+  for (int i = 0; i < 1000; ++i)
+    many += "int a" + std::to_string(i) + " = a / 2; if (a > " + std::to_string(i + 5) + ") x();";
+  for (int i = 0; i < 1000; ++i) nested += "(";
+  EXPECT_LE(conditions(many).size(), 128u);
+  EXPECT_LE(conditions("int a = b, b = c, c = a; " + many).size(), 128u);
+  EXPECT_TRUE(conditions(nested + "M % 128").size() <= 1);
+  EXPECT_TRUE(conditions(">= 5 <= == 7 & 3 % % 9 a % ( 4").size() <= 2);
+}
+
+}  // namespace
+}  // namespace verifier::draws

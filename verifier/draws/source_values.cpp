@@ -1,0 +1,87 @@
+#include "verifier/draws/source_values.h"
+
+#include <charconv>
+#include <string_view>
+
+namespace verifier::draws {
+using sandbox::Token;
+using sandbox::TokenKind;
+
+std::optional<int64_t> whole_number(const std::string& text) {
+  std::string digits = text;
+  std::erase(digits, '\'');
+  while (!digits.empty() && std::string_view("uUlLzZ").find(digits.back()) != std::string_view::npos) digits.pop_back();
+  int base = 10;
+  size_t skipped = 0;
+  if (digits.size() > 1 && digits[0] == '0') {
+    const char kind = digits[1];
+    base = kind == 'x' || kind == 'X' ? 16 : kind == 'b' || kind == 'B' ? 2 : 8;
+    skipped = base == 8 ? 1 : 2;
+  }
+  int64_t value = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stopped, error] = std::from_chars(digits.data() + skipped, end, value, base);
+  if (error != std::errc() || stopped != end) return std::nullopt;
+  return value;
+}
+
+bool decides(const std::vector<Token>& tokens, size_t at) {
+  if (at >= tokens.size() || tokens[at].kind != TokenKind::punctuation) return false;
+  const auto is = [&](size_t i, const std::string& text) { return i < tokens.size() && tokens[i].is(text); };
+  const std::string& text = tokens[at].text;
+  const bool doubled = is(at + 1, text) || (at > 0 && is(at - 1, text));
+  if (text == "<" || text == ">" || text == "&") return !doubled;
+  return text == "%" || text == "=";
+}
+
+namespace {
+bool ends_declaration(const Token& token) { return token.is(";") || token.is("{") || token.is(")"); }
+}  // namespace
+
+SourceValues::SourceValues(const std::vector<Token>& tokens, const sandbox::TunableBinding& binding)
+    : tokens_(tokens), of_(tokens.size()) {
+  constexpr size_t kMostConstants = 64;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind == TokenKind::number) of_[i] = whole_number(tokens[i].text);
+  }
+  name(binding);
+  // One after another: a constant may be a product of earlier ones.
+  size_t constants = 0;
+  const auto define = [&](size_t at, size_t value) {
+    const std::vector<int64_t> products = products_from(value);
+    if (!products.empty() && constants++ < kMostConstants) name({{tokens[at].text, products.back()}});
+  };
+  for (size_t i = 0; i + 2 < tokens.size(); ++i) {
+    if (tokens[i].is("define") && tokens[i].directive >= 0) define(i + 1, i + 2);
+    if (!tokens[i].is("constexpr") && !tokens[i].is("const")) continue;
+    for (++i; i + 2 < tokens.size() && !ends_declaration(tokens[i]); ++i) {
+      const bool assigned = tokens[i + 1].is("=") && !tokens[i + 2].is("=");
+      if (tokens[i].kind == TokenKind::identifier && assigned) define(i, i + 2);
+    }
+  }
+}
+
+std::vector<int64_t> SourceValues::products_from(size_t i) const {
+  std::vector<int64_t> products;
+  if (i >= tokens_.size() || !of_[i]) return products;
+  products.push_back(*of_[i]);
+  const auto value = [&](size_t at) { return at < tokens_.size() ? of_[at].value_or(0) : 0; };
+  while (i + 1 < tokens_.size()) {
+    const bool shifts = tokens_[i + 1].is("<") && i + 2 < tokens_.size() && tokens_[i + 2].is("<");
+    if (!shifts && !tokens_[i + 1].is("*")) break;
+    i += shifts ? 3 : 2;
+    const int64_t by = shifts ? (value(i) > 0 && value(i) < 31 ? int64_t{1} << value(i) : 0) : value(i);
+    if (by <= 0 || by > kMostSourceNumber || products.back() > kMostSourceNumber || products.back() < 0) break;
+    products.push_back(products.back() * by);
+  }
+  return products;
+}
+
+void SourceValues::name(const sandbox::TunableBinding& values) {
+  for (size_t i = 0; i < tokens_.size(); ++i) {
+    const auto found = tokens_[i].kind == TokenKind::identifier ? values.find(tokens_[i].text) : values.end();
+    if (found != values.end()) of_[i] = found->second;
+  }
+}
+
+}  // namespace verifier::draws
