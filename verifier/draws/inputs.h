@@ -54,7 +54,8 @@ Distribution distribution_of(const benchsuite::Problem& problem, const core::Bin
 class DrawKeys {
  public:
   explicit DrawKeys(statistics::Keys& keys) : keys_(keys) {}
-  // Another round of named draws, one for each of the same numbers, begins: none has the kind that it had in the last.
+  // Call before each round over the same numbers: in its named draw each then gets another kind than in the round
+  // before.
   void begin_round(size_t numbers) {
     const auto before = static_cast<unsigned>(numbers % kKinds);
     kind_of_number_ += 1 + kKinds - before;

@@ -134,13 +134,15 @@ std::vector<core::Bindings> draw_wide_shapes_of_numbers(const benchsuite::Proble
 namespace {
 bool holds(const Condition& remainder, int64_t size) { return size % remainder.number == remainder.remainder; }
 
-// A size of the axis that meets as many conditions as possible, earlier ones first. It begins up to `spread` beyond the
-// least such size.
+// A size of the axis that meets as many conditions as possible, earlier ones first, and mostly an equality. It begins
+// up to `spread` beyond the least such size.
 int64_t size_that_meets(const benchsuite::Axis& axis, const std::vector<Condition>& conditions, int64_t spread,
                         statistics::Keys& keys) {
   constexpr int64_t kReach = 1 << 14;
-  if (conditions.front().relation == Relation::equal && axis.contains(conditions.front().number))
-    return conditions.front().number;
+  const auto equal = std::ranges::find_if(conditions, [&](const Condition& condition) {
+    return condition.relation == Relation::equal && axis.contains(condition.number);
+  });
+  if (equal != conditions.end() && keys.below(4) != 0) return equal->number;
   int64_t least = axis.min, most = axis.max;
   for (const Condition& condition : conditions) {
     if (condition.number < least || condition.number > most) continue;

@@ -12,12 +12,13 @@ namespace {
 using sandbox::Token;
 using sandbox::TokenKind;
 
-constexpr size_t kMostConditions = 128, kMostDefinitions = 64, kMostOfAnOperand = 24;
+constexpr size_t kMostConditions = 128, kMostDefinitions = 256, kMostOfAnOperand = 24;
 
 // What an expression is a quotient of: `K` and 64 for `(K + 63) / 64`, 1 where it divides by nothing.
 struct Quotient {
   std::string name;
   int64_t divisor = 1;
+  bool operator==(const Quotient&) const = default;
 };
 using Range = std::pair<size_t, size_t>;  // of tokens: the first, and beyond the last
 
@@ -31,15 +32,23 @@ class Conditions {
         if (begins.empty()) begins = {i + 2};
         for (const size_t begin : begins) {
           const Range operand = operand_from(tokens, begin);
-          const bool compares =
-              operand.second < tokens.size() && decides(tokens, operand.second) && !tokens[operand.second].is("&");
+          const size_t end = operand.second;
+          const bool rounds = end + 1 < tokens.size() && tokens[end].is("&") &&
+                              (tokens[end + 1].is("~") || tokens[end + 1].is("-"));  // "N & ~31"
+          const bool compares = end < tokens.size() && decides(tokens, end) && !rounds;
           if (!compares) define(tokens[i].text, quotients(tokens, values, operand));
         }
       }
     }
     for (size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].is("switch") && i + 2 < tokens.size()) switched_on_ = operand_from(tokens, i + 2);
       const bool begins = values[i] && !(i > 1 && tokens[i - 1].is("*") && values[i - 2]);
-      if (begins) read_comparison(tokens, values, i);
+      if (!begins) continue;
+      if (i > 0 && tokens[i - 1].is("case")) {
+        note(tokens, values, switched_on_, {"", Relation::equal, *values[i]});
+      } else {
+        read_comparison(tokens, values, i);
+      }
     }
   }
 
@@ -73,19 +82,23 @@ class Conditions {
 
   std::vector<Condition> resolved() const {
     std::vector<Condition> all;
-    for (const auto& [quotient, condition] : read_) add(all, quotient, condition, 0);
+    int calls = 0;
+    for (const auto& [quotient, condition] : read_) add(all, quotient, condition, 0, calls);
     return all;
   }
 
  private:
   void define(const std::string& name, const std::vector<Quotient>& by) {
     for (const Quotient& quotient : by) {
-      if (definitions_.size() < kMostDefinitions && quotient.name != name) definitions_.emplace(name, quotient);
+      const auto [first, last] = definitions_.equal_range(name);
+      const bool known = std::any_of(first, last, [&](const auto& other) { return other.second == quotient; });
+      if (!known && definitions_.size() < kMostDefinitions && quotient.name != name)
+        definitions_.emplace(name, quotient);
     }
   }
 
   // The product that begins at token `i`, beside a sign: "M > 600", "(K / BK) % 2 == 1", "n & 127", "T & (TILE - 1)",
-  // "384 <= M". A remainder that is not compared with a number is 0.
+  // "384 <= M". A remainder that is not compared, or has to differ, asks for that remainder or another.
   void read_comparison(const std::vector<Token>& tokens, const SourceValues& values, size_t i) {
     const auto is = [&](size_t at, const char* text) { return at < tokens.size() && tokens[at].is(text); };
     const bool grouped = i > 1 && is(i - 1, "(") && decides(tokens, i - 2);
@@ -93,6 +106,7 @@ class Conditions {
     size_t end = i + 1;  // beyond the product
     while (is(end, "*") && end + 1 < tokens.size() && values[end + 1]) end += 2;
     Condition condition{"", Relation::least, values.products_from(i).back()};
+    if (condition.number < 0 || condition.number > kMostSourceNumber) return;
     const bool is_right = begin > 0 && decides(tokens, begin - 1);
     const bool masked = is_right && is(begin - 1, "&"), divided = is_right && is(begin - 1, "%");
     if (masked || divided) {
@@ -101,8 +115,13 @@ class Conditions {
       condition.relation = Relation::remainder;
       const Range left = operand_to(tokens, begin - 1);
       while (is(end, ")") || is(end, "-") || is(end, "1")) ++end;
-      const bool compared = (is(end, "=") || is(end, "!")) && is(end + 1, "=") && end + 2 < tokens.size();
-      if (compared && values[end + 2]) condition.remainder = *values[end + 2];
+      const bool compared =
+          (is(end, "=") || is(end, "!")) && is(end + 1, "=") && end + 2 < tokens.size() && values[end + 2];
+      if (compared) condition.remainder = *values[end + 2];
+      if (condition.remainder < 0 || condition.remainder >= condition.number) return;
+      note(tokens, values, left, condition);
+      if (compared && is(end, "=")) return;
+      condition.remainder = condition.remainder == 0 ? 1 : 0;
       return note(tokens, values, left, condition);
     }
     if (grouped && is(end, ")")) ++end;
@@ -129,13 +148,14 @@ class Conditions {
 
   void note(const std::vector<Token>& tokens, const SourceValues& values, Range operand, const Condition& condition) {
     std::vector<Quotient> of = quotients(tokens, values, operand);
-    if (of.empty() && operand.first < operand.second) {  // "i + M > 600"
+    const bool is_limit = condition.relation == Relation::least || condition.relation == Relation::most;
+    if (of.empty() && is_limit && operand.first + 1 < operand.second) {  // "i + M > 600"
       const Token& near = tokens[operand.second - 1];
-      const bool is_less = operand.second > 1 && tokens[operand.second - 2].is("-");
-      if (near.kind == TokenKind::identifier && !is_less) of.push_back({near.text});
+      if (near.kind == TokenKind::identifier && tokens[operand.second - 2].is("+")) of.push_back({near.text});
     }
     for (const Quotient& quotient : of) {
-      if (read_.size() < kMostConditions) read_.emplace_back(quotient, condition);
+      const std::pair<Quotient, Condition> one{quotient, condition};
+      if (read_.size() < kMostConditions && std::ranges::count(read_, one) == 0) read_.push_back(one);
     }
   }
 
@@ -174,12 +194,11 @@ class Conditions {
   // Of "M", "(int)M", "p.M", "K / BK", "(K + 63) / 64", "K >> 6", "ceil_div(K, BK)", the last factor of "B * H", and
   // each name of "M | N". None of other expressions.
   static std::vector<Quotient> quotients(const std::vector<Token>& tokens, const SourceValues& values, Range range) {
-    static const std::set<std::string_view> kTypes = {"int",      "unsigned", "long",       "size_t",
-                                                      "int32_t",  "uint32_t", "int64_t",    "uint64_t",
-                                                      "unsigned", "const",    "static_cast"};
+    static const std::set<std::string_view> kTypes = {"int",      "unsigned", "long",     "size_t", "int32_t",
+                                                      "uint32_t", "int64_t",  "uint64_t", "const"};
     std::vector<std::string> names;
     int64_t divisor = 0;
-    bool adds = false, multiplies = false, unites = false, calls = false;
+    bool adds = false, multiplies = false, unites = false, calls = false, rounds = false, scales = false;
     const auto is = [&](size_t at, const char* text) { return at < range.second && tokens[at].is(text); };
     const auto divide = [&](size_t at, bool ends) {
       const std::vector<int64_t> products = values.products_from(is(at, "(") ? at + 1 : at);
@@ -187,12 +206,16 @@ class Conditions {
     };
     for (size_t i = range.first; i < range.second; ++i) {
       const Token& token = tokens[i];
-      if (values[i] || kTypes.contains(token.text) || token.is("(") || token.is(")")) continue;
+      if (values[i]) {
+        scales = scales || is(i + 1, "*") || (i > range.first && tokens[i - 1].is("*") && !rounds);
+        continue;
+      }
+      if (kTypes.contains(token.text) || token.is("(") || token.is(")") || token.is("::")) continue;
       if (token.kind == TokenKind::identifier) {
-        if (is(i + 1, ".") || (is(i + 1, "-") && is(i + 2, ">"))) continue;
+        if (is(i + 1, ".") || is(i + 1, "::") || (is(i + 1, "-") && is(i + 2, ">"))) continue;
         if (!is(i + 1, "(")) {
           names.push_back(token.text);
-        } else if (token.text.find("div") != std::string::npos) {
+        } else if (token.text.find("div") != std::string::npos || token.text.find("DIV") != std::string::npos) {
           calls = true;
         } else {
           return {};
@@ -207,16 +230,17 @@ class Conditions {
         adds = true;
       } else if (token.is("*") && divisor > 0 && values.products_from(i + 1) == std::vector<int64_t>{divisor}) {
         divisor = 1;  // "K / 16 * 16"
+        rounds = true;
       } else if (token.is("*")) {
         multiplies = true;
       } else if (token.is("|")) {
         unites = true;
-      } else if (!token.is(".") && !token.is(">") &&
-                 !(token.is("<") && i > range.first && tokens[i - 1].is("static_cast"))) {
+      } else if (!token.is(".") && !token.is(">")) {
         return {};
       }
     }
     if (names.empty() || divisor < 0 || divisor > kMostSourceNumber || (adds && divisor == 0)) return {};
+    if ((adds && rounds) || (scales && divisor == 0)) return {};
     if (unites) {
       std::vector<Quotient> all;
       for (const std::string& name : names) all.push_back({name});
@@ -227,10 +251,11 @@ class Conditions {
     return {{names.back(), std::max<int64_t>(divisor, 1)}};
   }
 
-  void add(std::vector<Condition>& all, const Quotient& of, const Condition& condition, int depth) const {
-    constexpr int kMostDepth = 4;
+  void add(std::vector<Condition>& all, const Quotient& of, const Condition& condition, int depth, int& calls) const {
+    constexpr int kMostDepth = 4, kMostCalls = 4096;
     constexpr int64_t kMost = kMostSourceNumber;
-    if (depth > kMostDepth || condition.number < 1 || condition.number > kMost / of.divisor) return;
+    if (++calls > kMostCalls || depth > kMostDepth || condition.number < 1 || condition.number > kMost / of.divisor)
+      return;
     Condition scaled = condition;
     scaled.name = of.name;
     scaled.number *= of.divisor;
@@ -238,22 +263,25 @@ class Conditions {
     const bool counts = scaled.number >= kLeastSourceNumber && all.size() < kMostConditions;
     if (counts && std::ranges::count(all, scaled) == 0) all.push_back(scaled);
     const auto [first, last] = definitions_.equal_range(of.name);
-    for (auto found = first; found != last; ++found) add(all, found->second, scaled, depth + 1);
+    for (auto found = first; found != last; ++found) add(all, found->second, scaled, depth + 1, calls);
   }
 
   std::vector<std::pair<Quotient, Condition>> read_;
   std::multimap<std::string, Quotient> definitions_;
+  Range switched_on_;
 };
 }  // namespace
 
 std::vector<Condition> conditions_of(const std::vector<Token>& tokens, const SourceValues& values,
                                      std::span<const sandbox::Launch> launches,
                                      const sandbox::TunableBinding& binding) {
+  // Launches first: their definitions and conditions lead to axes, and no other may take their place.
   Conditions conditions;
-  conditions.read(tokens, values);
   for (const sandbox::Launch& launch : launches) {
+    bool of_kernel = false;
     for (size_t i = 0; i + 1 < tokens.size(); ++i) {
-      if (tokens[i].is(launch.kernel) && tokens[i + 1].is("(")) {
+      of_kernel = tokens[i].is("__global__") || (of_kernel && !tokens[i].is(";") && !tokens[i].is("{"));
+      if (of_kernel && tokens[i].is(launch.kernel) && tokens[i + 1].is("(")) {
         conditions.read_parameters(tokens, i, launch.args, binding);
         break;
       }
@@ -263,6 +291,7 @@ std::vector<Condition> conditions_of(const std::vector<Token>& tokens, const Sou
       conditions.read(passed, SourceValues(passed, binding));
     }
   }
+  conditions.read(tokens, values);
   return conditions.resolved();
 }
 

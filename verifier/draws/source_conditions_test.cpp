@@ -43,16 +43,19 @@ TEST(SourceConditions, MayNameATunableAProductAMaskAndARemainder) {
                               {"K", Relation::remainder, 256, 32},
                               {"H", Relation::least, 384},
                               {"S", Relation::remainder, 40},
+                              {"S", Relation::remainder, 40, 1},
                               {"D", Relation::equal, 96},
                               {"T", Relation::remainder, 64},
                               {"C", Relation::remainder, 64, 32},
+                              {"C", Relation::remainder, 64},
                               {"G", Relation::least, 256}}));
 }
 
 TEST(SourceConditions, OperandsMayBeGroupedCastUnitedAndDivided) {
   EXPECT_EQ(
       conditions("if ((M) >= 384 && ((N | D) & 127) == 0 && (int)S > 600 && (K / BK) % 2 == 1 && p.H / 16 >= 3 && "
-                 "4 > (W >> 5) && ceil_div(T, BK * 1) == 3 && (L + BK - 1) / BK == 5 && a + B > 70) run();",
+                 "4 > (W >> 5) && at::ceil_div(T, BK * 1) == 3 && CEIL_DIV(Q, 64) > 2 && (L + BK - 1) / BK == 5 && a + "
+                 "B > 70) run();",
                  {{"BK", 32}}),
       (std::vector<Condition>{{"M", Relation::least, 384},
                               {"N", Relation::remainder, 128},
@@ -62,6 +65,7 @@ TEST(SourceConditions, OperandsMayBeGroupedCastUnitedAndDivided) {
                               {"H", Relation::least, 48},
                               {"W", Relation::most, 96},
                               {"T", Relation::equal, 96},
+                              {"Q", Relation::least, 192},
                               {"L", Relation::equal, 160},
                               {"B", Relation::least, 71}}));
 }
@@ -72,7 +76,8 @@ TEST(SourceConditions, HoldForWhatANameIsDefinedBy) {
       "if (tiles % 2 == 1 && pairs > 3) for (;;) {} if (rows % 128) return; const int self = self; loop = loop2; loop2 "
       "= loop;");
   EXPECT_EQ(of("K", all), (std::vector<Condition>{{"K", Relation::remainder, 64, 32}, {"K", Relation::least, 256}}));
-  EXPECT_EQ(of("M", all), (std::vector<Condition>{{"M", Relation::remainder, 128}}));
+  EXPECT_EQ(of("M", all),
+            (std::vector<Condition>{{"M", Relation::remainder, 128}, {"M", Relation::remainder, 128, 1}}));
   const auto packed = conditions(
       "const int packed = K % 8 == 0 ? K / 16 * 16 : 0; const int whole = M > 40 ? 0 : min(M, 3) ? M / 4 : x; if "
       "(packed > "
@@ -100,14 +105,46 @@ TEST(SourceConditions, HoldForWhatALaunchPasses) {
   EXPECT_EQ(of("N", all), (std::vector<Condition>{{"N", Relation::remainder, 96}}));
 }
 
+TEST(SourceConditions, OddOnesAndThoseOfASwitchAreRead) {
+  EXPECT_EQ(of("K", conditions("const int tiles = K / 32; if (tiles & 1) last();")),
+            (std::vector<Condition>{{"K", Relation::remainder, 64}, {"K", Relation::remainder, 64, 32}}));
+  EXPECT_EQ(conditions("switch (D) { case 64: run(); break; case 128: run(); }"),
+            (std::vector<Condition>{{"D", Relation::equal, 64}, {"D", Relation::equal, 128}}));
+}
+
+// No size is better than a wrong one that pins an axis.
+TEST(SourceConditions, WhatTheyCannotReadIsNone) {
+  for (const char* source :
+       {"const int tail = K - K / 32 * 32; if (tail == 5) x();", "if (H / K == 8) x();", "if (M % K == 7) x();",
+        "if (K * 4 <= 49152) x();", "if (4 * K == 128) x();", "if (K % 64 == 200) x();",
+        "if (K > 9223372036854775807) x();", "if (K & 0x7fffffffffffffff) x();",
+        "int t = K / 1024; if (t % 64 == 9223372036854775807) x();", "const int n = 8 * (mine + p); if (n < K) x();",
+        "K = 5; K += 600;"}) {
+    EXPECT_TRUE(of("K", conditions(source)).empty()) << source;
+  }
+  EXPECT_EQ(std::ranges::count(conditions("const int tail = K & 31; if (tail == 7) x();"),
+                               Condition{"K", Relation::equal, 7}),
+            0);
+  EXPECT_EQ(of("M", conditions("constexpr int kWarps = 256 / 32; if (M < kWarps) x();")),
+            (std::vector<Condition>{{"M", Relation::most, 7}}));
+}
+
 TEST(SourceConditions, AreFewWhateverTheSource) {
+  std::string circles, ones = "int x = 1";
+  for (int i = 0; i < 32; ++i) {
+    circles += "int a = b / " + std::to_string(i + 1) + "; int b = a / " + std::to_string(i + 1) + ";";
+  }
+  for (int i = 0; i < 128; ++i) circles += "if (a > " + std::to_string(10 + i) + ") x();";
+  for (int i = 0; i < 20000; ++i) ones += "*1";
+  EXPECT_LE(conditions(circles).size(), 128u);  // 2^20 ways to go round
+  EXPECT_TRUE(conditions(ones + ";").empty());
   std::string many, nested = "if (";
   for (int i = 0; i < 1000; ++i)
     many += "int a" + std::to_string(i) + " = a / 2; if (a > " + std::to_string(i + 5) + ") x();";
   for (int i = 0; i < 1000; ++i) nested += "(";
   EXPECT_LE(conditions(many).size(), 128u);
   EXPECT_LE(conditions("int a = b, b = c, c = a; " + many).size(), 128u);
-  EXPECT_TRUE(conditions(nested + "M % 128").size() <= 1);
+  EXPECT_TRUE(conditions(nested + "M % 128").size() <= 2);
   EXPECT_TRUE(conditions(">= 5 <= == 7 & 3 % % 9 a % ( 4").size() <= 2);
 }
 

@@ -19,7 +19,8 @@ struct SourceNumbers {
   // Other literals and products ("4 * 128 * 5", "1 << 13", also of tunables and constants), tunables, their products.
   std::vector<int64_t> others;
   std::vector<Condition> conditions;
-  // One more than the narrow integer types that the source names can count, also by shifts and masks of 8 or 16 bits.
+  // 2^7, 2^8, 2^15 or 2^16 where the source uses an integer type that cannot hold it, or shifts or masks by 8 or 16
+  // bits.
   std::vector<int64_t> ends_of_types;
   // That an element of an input may have or pass: floating literals, also as bits of an f32, with the sign before them,
   // those first that are compared, assigned or an argument; then four of `decisive`. At most 32.

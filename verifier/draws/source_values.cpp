@@ -47,9 +47,22 @@ SourceValues::SourceValues(const std::vector<Token>& tokens, const sandbox::Tuna
   name(binding);
   // One after another: a constant may be a product of earlier ones.
   size_t constants = 0;
-  const auto define = [&](size_t at, size_t value) {
-    const std::vector<int64_t> products = products_from(value);
-    if (!products.empty() && constants++ < kMostConstants) name({{tokens[at].text, products.back()}});
+  const auto define = [&](size_t at, size_t begin) {
+    const std::vector<int64_t> products = products_from(begin);
+    if (products.empty()) return;
+    int64_t value = products.back();
+    size_t end = begin + 1;
+    while (end + 1 < tokens.size() && (tokens[end].is("*") || tokens[end].is("<")) && end < begin + 64) {
+      end += tokens[end].is("<") ? 3 : 2;
+    }
+    if (end + 1 < tokens.size() && tokens[end].is("/") && of_[end + 1].value_or(0) > 0) {
+      value /= *of_[end + 1];
+      end += 2;
+    }
+    // What else an initialiser holds would change its value.
+    const bool ends = end >= tokens.size() || tokens[end].is(";") || tokens[end].is(",") ||
+                      tokens[end].directive != tokens[at].directive;
+    if (ends && constants++ < kMostConstants) name({{tokens[at].text, value}});
   };
   for (size_t i = 0; i + 2 < tokens.size(); ++i) {
     if (tokens[i].is("define") && tokens[i].directive >= 0) define(i + 1, i + 2);
@@ -62,11 +75,12 @@ SourceValues::SourceValues(const std::vector<Token>& tokens, const sandbox::Tuna
 }
 
 std::vector<int64_t> SourceValues::products_from(size_t i) const {
+  constexpr size_t kMostFactors = 16;
   std::vector<int64_t> products;
   if (i >= tokens_.size() || !of_[i]) return products;
   products.push_back(*of_[i]);
   const auto value = [&](size_t at) { return at < tokens_.size() ? of_[at].value_or(0) : 0; };
-  while (i + 1 < tokens_.size()) {
+  while (i + 1 < tokens_.size() && products.size() < kMostFactors) {
     const bool shifts = tokens_[i + 1].is("<") && i + 2 < tokens_.size() && tokens_[i + 2].is("<");
     if (!shifts && !tokens_[i + 1].is("*")) break;
     i += shifts ? 3 : 2;

@@ -202,8 +202,8 @@ HOST_DEVICE double rise_of(const FillArgs& args) {
 }
 
 // Element `value` of a named draw. Its key and its row say whether the row lies about the number, beyond or below it,
-// whether all but one lie so far below, or whether some have its size. One element in 16 is the number itself, half of
-// them with the row's sign.
+// whether all but one lie so far below, or whether some have its size. In rows of the first kind, and
+// between bounds, one element in 16 is the number itself, half of the time with the row's sign.
 HOST_DEVICE double about_number(const FillArgs& args, const Row& row, bool between_bounds, double value, int64_t column,
                                 const Chance& c) {
   if (between_bounds) {
