@@ -52,7 +52,7 @@ class Conditions {
     }
   }
 
-  // Of "K % 8 == 0 ? K : 0": where its two results begin; none where no ? stands.
+  // Of "K % 8 == 0 ? K : 0": where its results begin; none where no ? stands.
   static std::vector<size_t> branches(const std::vector<Token>& tokens, size_t begin) {
     std::vector<size_t> found;
     int depth = 0;
