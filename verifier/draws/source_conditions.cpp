@@ -14,7 +14,7 @@ using sandbox::TokenKind;
 
 constexpr size_t kMostConditions = 128, kMostDefinitions = 256, kMostOfAnOperand = 24;
 
-// What an expression is a quotient of: `K` and 64 for `(K + 63) / 64`, 1 where it divides by nothing.
+// A name and what divides it: `K` and 64 for `(K + 63) / 64`, `K` and 1 for `K` alone.
 struct Quotient {
   std::string name;
   int64_t divisor = 1;
@@ -63,7 +63,7 @@ class Conditions {
     return found;
   }
 
-  // Of the kernel whose name stands at token `at`.
+  // Pairs the parameters of the kernel named at token `at` with the arguments of its launch.
   void read_parameters(const std::vector<Token>& tokens, size_t at, const std::vector<std::string>& args,
                        const sandbox::TunableBinding& binding) {
     int depth = 0;
@@ -169,7 +169,7 @@ class Conditions {
     return token.kind == TokenKind::punctuation && token.text.size() == 1 && kEnds.find(token.text[0]) != kEnds.npos;
   }
 
-  // What stands before or behind a sign.
+  // The operand that ends before a sign, or begins behind it.
   static Range operand_to(const std::vector<Token>& tokens, size_t sign) {
     size_t begin = sign;
     const bool is_remainder = tokens[sign].is("%");

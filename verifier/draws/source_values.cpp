@@ -59,7 +59,7 @@ SourceValues::SourceValues(const std::vector<Token>& tokens, const sandbox::Tuna
       value /= *of_[end + 1];
       end += 2;
     }
-    // What else an initialiser holds would change its value.
+    // The rest of an initialiser would change the value.
     const bool ends = end >= tokens.size() || tokens[end].is(";") || tokens[end].is(",") ||
                       tokens[end].directive != tokens[at].directive;
     if (ends && constants++ < kMostConstants) name({{tokens[at].text, value}});
