@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -97,8 +96,8 @@ void CompilePool::stop() {
   fs::remove_all(scratch_, ignored);
 }
 
-std::future<Compilation> CompilePool::submit(CompileRequest request) {
-  Job job{std::move(request), {}};
+std::future<Compilation> CompilePool::submit(CompileRequest request, std::optional<std::chrono::seconds> deadline) {
+  Job job{std::move(request), deadline, {}};
   std::future<Compilation> future = job.promise.get_future();
   {
     const std::lock_guard lock(mutex_);
@@ -127,10 +126,10 @@ process::Worker CompilePool::start_worker(size_t index) const {
 
 void CompilePool::serve(size_t index, std::promise<core::Json> started) {
   std::optional<process::Worker> worker;
-  std::chrono::seconds deadline{};
+  std::chrono::seconds usual{};
   try {
     worker = start_worker(index);
-    deadline = std::chrono::seconds(worker->greeting().value("deadline_s", kDeadlineS));
+    usual = std::chrono::seconds(worker->greeting().value("deadline_s", kDeadlineS));
     started.set_value(worker->greeting());
   } catch (...) {
     started.set_exception(std::current_exception());
@@ -143,6 +142,7 @@ void CompilePool::serve(size_t index, std::promise<core::Json> started) {
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
+    const std::chrono::seconds deadline = job.deadline.value_or(usual);
     try {
       if (!worker) worker = start_worker(index);
       job.promise.set_value(answer_of(*worker, job.request, deadline));

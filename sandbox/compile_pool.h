@@ -1,12 +1,14 @@
 // A pool of compile workers. Replaces lost workers.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
 #include <functional>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -26,8 +28,9 @@ class CompilePool {
   CompilePool& operator=(const CompilePool&) = delete;
 
   // The future throws core::SystemError when a worker cannot be replaced or fails on our side. Rejected{limit}: the
-  // compilation crashed its worker, ran out of time, or left the worker unusable.
-  std::future<Compilation> submit(CompileRequest request);
+  // compilation crashed its worker, ran out of time, or left the worker unusable. `deadline`: seconds of the wall
+  // clock, in place of what the worker's greeting says.
+  std::future<Compilation> submit(CompileRequest request, std::optional<std::chrono::seconds> deadline = {});
   // Calls `listener` after each compilation, on a thread of the pool; it must be quick. An empty listener removes the
   // former one: once this returns, the former is never called again.
   void on_compiled(std::function<void()> listener);
@@ -40,6 +43,7 @@ class CompilePool {
  private:
   struct Job {
     CompileRequest request;
+    std::optional<std::chrono::seconds> deadline;
     std::promise<Compilation> promise;
   };
   void serve(size_t index, std::promise<core::Json> started);

@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <optional>
+#include <string>
 
 namespace sandbox {
 namespace {
@@ -13,7 +17,7 @@ using testing::HasSubstr;
 // Greets, then gives one of `answers` per request. A file counts the requests, so that a replacement worker continues
 // with the next answer.
 constexpr const char* kTakenOver = R"py(
-import array, json, os, socket, struct, sys
+import array, json, os, socket, struct, sys, time
 folder, answers = sys.argv[1], sys.argv[2].split(",")
 owner = socket.socket(fileno=3)
 def say(text, fds=()):
@@ -24,7 +28,7 @@ def hear():
   head = owner.recv(8, socket.MSG_WAITALL)
   if len(head) < 8: sys.exit(0)
   owner.recv(struct.unpack("<II", head)[0], socket.MSG_WAITALL)
-say(b'{"role": "compile"}')
+say(b'{"role": "compile", "deadline_s": 1}' if "late" in answers else b'{"role": "compile"}')
 built = b'{"log": "", "compile_ms": 1, "kernels": {}}'
 while True:
   hear()
@@ -36,29 +40,50 @@ while True:
   elif kind == "nothing": say(built)
   elif kind == "unsealed": say(built, [os.memfd_create("binary")])
   elif kind == "text": say(b'not JSON')
+  elif kind == "late":
+    time.sleep(3)
+    say(built)
   else: say(b'{"rejected": "compile_error", "message": "as usual", "line": 1, "log": ""}')
 )py";
 
-TEST(CompilePool, AnAnswerWithoutSenseIsHeldAgainstTheCandidateAndEndsTheWorker) {
-  const std::string folder = testing::TempDir() + "/kernelwright-taken-over-" + std::to_string(::getpid());
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/worker.py") << kTakenOver;
-  process::WorkerCommand command{
-      "/usr/bin/env", {"python3", folder + "/worker.py", folder, "other,usual,reason,nothing,unsealed,text,usual"}, {}};
-  {
-    CompilePool pool(command, 1);
-    const auto compile = [&] { return std::get<Rejected>(pool.submit({"k.cu", "", {}, Build::fast}).get()); };
-    for (const char* what : {"other", "usual", "reason", "nothing", "unsealed", "text", "usual"}) {
-      const Rejected rejected = compile();
-      if (std::string(what) == "usual") {
-        EXPECT_EQ(rejected.message, "as usual");
-        continue;
-      }
-      EXPECT_EQ(rejected.reason, Rejection::limit) << what;
-      EXPECT_THAT(rejected.message, HasSubstr("compiling it ")) << what;
-    }
+// Such a worker, and a folder of its own.
+class TakenOver {
+ public:
+  explicit TakenOver(const std::string& answers) {
+    std::filesystem::create_directories(folder_);
+    std::ofstream(folder_ + "/worker.py") << kTakenOver;
+    pool_.emplace(process::WorkerCommand{"/usr/bin/env", {"python3", folder_ + "/worker.py", folder_, answers}, {}}, 1);
   }
-  std::filesystem::remove_all(folder);
+  ~TakenOver() {
+    pool_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  Rejected compile(std::optional<std::chrono::seconds> deadline = {}) {
+    return std::get<Rejected>(pool_->submit({"k.cu", "", {}, Build::fast}, deadline).get());
+  }
+
+ private:
+  const std::string folder_ = testing::TempDir() + "/kernelwright-taken-over-" + std::to_string(::getpid());
+  std::optional<CompilePool> pool_;
+};
+
+TEST(CompilePool, AnAnswerWithoutSenseIsHeldAgainstTheCandidateAndEndsTheWorker) {
+  TakenOver worker("other,usual,reason,nothing,unsealed,text,usual");
+  for (const char* what : {"other", "usual", "reason", "nothing", "unsealed", "text", "usual"}) {
+    const Rejected rejected = worker.compile();
+    if (std::string(what) == "usual") {
+      EXPECT_EQ(rejected.message, "as usual");
+      continue;
+    }
+    EXPECT_EQ(rejected.reason, Rejection::limit) << what;
+    EXPECT_THAT(rejected.message, HasSubstr("compiling it ")) << what;
+  }
+}
+
+TEST(CompilePool, OnesOwnDeadlineHoldsInPlaceOfTheWorkers) {
+  TakenOver worker("late,late");
+  EXPECT_THAT(worker.compile().message, HasSubstr("compiling took longer than 1 s"));
+  EXPECT_THAT(worker.compile(std::chrono::seconds(60)).message, HasSubstr("meaningless answer"));
 }
 
 }  // namespace
