@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "verifier/draws/shapes.h"
 #include "verifier/draws/shapes_of_numbers.h"
+#include "verifier/judging/reach.h"
 
 namespace verifier::judging {
 namespace {
@@ -80,7 +81,7 @@ std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedSha
     request.patience = traits_.check.far_patience;  // a tile of which a shape needs little takes its time here
     auto launched = shape.harness.launch(request, keys_.next());
     if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
-    const auto threads = static_cast<double>(threads_of(contender, shape.axes));
+    const auto threads = static_cast<double>(threads_of(contender, oracle_.problem(), shape.axes));
     us_per_thread = std::max(us_per_thread, std::get<Launched>(launched).us / threads);
     // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
     return shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, Distribution::patchwork), shape.where,
@@ -134,7 +135,7 @@ std::vector<Checking::NamedShape> Checking::drawn_for_checking_build(const Conte
   const auto add = [&](const DrawShapes& draw) {
     for (const core::Bindings& axes : with_inputs(draw)) {
       if (cost_of(problem, axes) > policy.checking_build_cost) continue;
-      const core::Bindings reached = within_reach(contender, axes, most_threads);
+      const core::Bindings reached = within_reach(contender, problem, axes, most_threads);
       if (reached == axes || oracle_.can_draw(reached)) shapes.push_back({"unseen", reached});
     }
   };
@@ -298,74 +299,56 @@ std::optional<Verdict> Checking::all_of(Contender& contender, const std::string&
 }
 
 std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedShape& named, Depth depth) {
+  const benchsuite::Problem& problem = oracle_.problem();
   const CheckPolicy& policy = traits_.check;
   const core::Bindings& axes = named.axes;
   core::Bindings reached = axes;
-  if (depth == Depth::some || depth == Depth::longer) reached = within_reach(contender, axes, policy.long_threads);
+  const auto come = [&](int64_t threads, double share) {
+    reached = within_reach(contender, problem, axes, threads, share);
+  };
+  if (depth == Depth::some || depth == Depth::longer) come(policy.long_threads, 0.75);
   // By halves, so that what is round stays round.
-  if (depth == Depth::residue || depth == Depth::middle || depth == Depth::values) {
-    reached = within_reach(contender, axes, policy.middle_threads, 0.5);
-  }
-  if (depth == Depth::wide) reached = within_reach(contender, axes, policy.long_threads, 0.5);
-  if (depth == Depth::far) {
-    reached = within_reach(contender, axes, std::max(policy.far_threads, largest_tensor(oracle_.problem(), axes)));
-  }
+  if (depth == Depth::residue || depth == Depth::middle || depth == Depth::values) come(policy.middle_threads, 0.5);
+  if (depth == Depth::wide) come(policy.long_threads, 0.5);
+  if (depth == Depth::far) come(std::max(policy.far_threads, largest_tensor(problem, axes)), 0.75);
   const bool beyond = depth == Depth::longer || depth == Depth::far;
-  if (beyond && !lends_enough(contender, reached)) return std::nullopt;    // the scope shows it
+  if (beyond && !lends_enough(contender, problem, reached, traits_.most_workspace_bytes)) {
+    return std::nullopt;  // the scope shows it
+  }
   if (reached != axes && !oracle_.can_draw(reached)) return std::nullopt;  // and this
-  const bool dear =
-      threads_of(contender, reached) > policy.threads_for_draws ||
-      cost_of(oracle_.problem(), reached) > policy.cost_for_draws ||
-      (depth == Depth::far && largest_tensor(oracle_.problem(), reached) > policy.elements_for_draws_at_ends);
+  if (named.workload == nullptr && has_persistent_grid(contender, problem, reached, policy.persistent_threads)) {
+    if (auto failed = come_within_time(contender, named.name, depth, reached)) return failed;
+  }
+  const bool dear = threads_of(contender, problem, reached) > policy.threads_for_draws ||
+                    cost_of(problem, reached) > policy.cost_for_draws ||
+                    (depth == Depth::far && largest_tensor(problem, reached) > policy.elements_for_draws_at_ends);
   auto failed = at_shape(contender, {named.name, reached, named.workload},
                          [&](Shape& shape) { return draws_at(shape, depth, dear); });
-  if (!failed) findings_.scope.add(oracle_.problem(), reached);
+  if (!failed) findings_.scope.add(problem, reached);
   return failed;
 }
 
-// That the plan launches at a shape; 0 where it cannot be bound, which is said when it is launched.
-int64_t Checking::threads_of(const Contender& contender, const core::Bindings& axes) const {
-  try {
-    int64_t threads = 0;
-    for (const sandbox::PlannedLaunch& launch :
-         sandbox::bind_plan(contender.solution, contender.binding, axes, &oracle_.problem()).launches) {
-      threads += launch.grid[0] * launch.grid[1] * launch.grid[2] * launch.block[0] * launch.block[1] * launch.block[2];
-    }
-    return threads;
-  } catch (const core::InputError&) {
-    return 0;
+// Threads do not tell how long a persistent grid takes; an eighth of the largest axis does.
+std::optional<Verdict> Checking::come_within_time(Contender& contender, const std::string& name, Depth depth,
+                                                  core::Bindings& reached) {
+  const benchsuite::Problem& problem = oracle_.problem();
+  constexpr int kHalvings = 3;
+  std::vector<core::Bindings> nearer = {reached};
+  for (int i = 0; i < kHalvings; ++i) {
+    nearer.push_back(nearer.back());
+    draws::come_nearer(problem, nearer.back(), 0.5);
   }
-}
-
-// A persistent grid has as many threads at every shape, which are then no reason for a nearer one.
-core::Bindings Checking::within_reach(const Contender& contender, const core::Bindings& axes, int64_t most_threads,
-                                      double share) const {
-  core::Bindings reached = axes;
-  for (int step = 0; step < 64 && threads_of(contender, reached) > most_threads; ++step) {
-    draws::come_nearer(oracle_.problem(), reached, share);
-  }
-  return threads_of(contender, reached) < threads_of(contender, axes) ? reached : axes;
-}
-
-// Whether the device lends what the plan asks for at a shape. A workspace of more than some copies of the tensors has
-// no such excuse.
-bool Checking::lends_enough(const Contender& contender, const core::Bindings& axes) const {
-  constexpr int64_t kCopies = 4;
-  int64_t tensors = 0;
-  for (const auto* some : {&oracle_.problem().inputs, &oracle_.problem().outputs}) {
-    for (const benchsuite::Tensor& tensor : *some) tensors += tensor.bytes(axes);
-  }
-  core::Bindings values = axes;
-  values.insert(contender.binding.begin(), contender.binding.end());
-  const int64_t most = std::min(traits_.most_workspace_bytes, sandbox::kMostWorkspaceBytes);
-  return std::ranges::none_of(contender.solution.workspaces, [&](const sandbox::Workspace& workspace) {
-    try {
-      const int64_t bytes = workspace.bytes.eval(values);
-      return bytes > most && bytes <= kCopies * tensors;
-    } catch (const core::ExprError&) {
-      return false;  // the plan says so when it is bound
-    }
-  });
+  if (!oracle_.can_draw(nearer.back())) return std::nullopt;
+  auto failed =
+      at_shape(contender, {name, nearer.back()}, [&](Shape& shape) { return draw(shape, Distribution::ordinary); });
+  if (failed) return failed;
+  const double usual_us = settings_.launch_deadline_s * 1e6;
+  const double affordable_us = depth == Depth::values ? usual_us / 20 : usual_us / 4;  // values take many draws
+  size_t least = kHalvings;
+  for (double us = 2 * last_us_; least > 0 && us <= affordable_us; us *= 2) --least;
+  while (least < kHalvings && !oracle_.can_draw(nearer[least])) ++least;
+  reached = nearer[least];
+  return std::nullopt;
 }
 
 std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) {
@@ -483,6 +466,7 @@ std::optional<Verdict> Checking::draw(Shape& shape, Distribution distribution, d
   oracle_.fill(shape.inputs, shape.axes, distribution, draw_keys_.next(distribution), number);
   auto launched = shape.harness.launch(request, keys_.next());
   if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, here);
+  last_us_ = std::get<Launched>(launched).us;
   if (auto verdict = shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, distribution), here,
                                          findings_.worst_ratio)) {
     return verdict;

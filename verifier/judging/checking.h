@@ -75,11 +75,9 @@ class Checking {
   std::optional<verdicts::Verdict> checked_at(Contender& contender, const NamedShape& named, double& us_per_thread);
   std::vector<NamedShape> drawn_for_checking_build(const Contender& contender, verdicts::Effort effort,
                                                    int64_t most_threads);
-  int64_t threads_of(const Contender& contender, const core::Bindings& axes) const;
-  // The shape, or one nearer at which the plan launches no more threads.
-  core::Bindings within_reach(const Contender& contender, const core::Bindings& axes, int64_t most_threads,
-                              double share = 0.75) const;
-  bool lends_enough(const Contender& contender, const core::Bindings& axes) const;
+  // Checks a shape nearer, and leaves the one of up to `reached` that such a grid is expected to finish in its time.
+  std::optional<verdicts::Verdict> come_within_time(Contender& contender, const std::string& name, Depth depth,
+                                                    core::Bindings& reached);
   std::optional<verdicts::Verdict> repeats(Shape& shape, bool thorough);
   std::optional<verdicts::Verdict> draw(Shape& shape, draws::Distribution distribution, double patience = 1,
                                         double number = 0);
@@ -93,6 +91,7 @@ class Checking {
   draws::DrawKeys draw_keys_;
   verdicts::Correct findings_;
   std::vector<double> values_;  // that the source of the contender names
+  double last_us_ = 0;          // of the last draw's launch
   size_t turn_ = 0;             // of thread orders
   size_t middle_turn_;          // of distributions at middle and longer shapes
   size_t dear_turn_;            // of those at longer shapes where launches are dear

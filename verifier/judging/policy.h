@@ -56,6 +56,8 @@ struct CheckPolicy {
   // the last for the checking build, without exception.
   int64_t far_threads = INT64_MAX, long_threads = INT64_MAX, middle_threads = INT64_MAX,
           checking_build_threads = INT64_MAX;
+  // A grid of so many threads or more, with as many at a nearer drawn shape, is timed there first.
+  int64_t persistent_threads = INT64_MAX;
   // Where a plan launches more, or a shape costs more (bytes read plus operations), a longer or far shape sees one
   // draw.
   int64_t threads_for_draws = INT64_MAX, cost_for_draws = INT64_MAX;
