@@ -378,6 +378,19 @@ TEST(ShimHopper, SmallCopiesEndWithTheirGroups) {
       EXPECT_EQ(y[t], copied ? static_cast<float>(at + at + 128) : 0.0f) << t;
     }
   }
+  // A cache policy is no number of bytes.
+  const std::string usual = R"x("cp.async.cg.shared.global [%0], [%1], 16, %2;")x";
+  for (const char* hinted : {R"x("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %3;")x",
+                             R"x("cp.async.ca.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, 16, %3;")x"}) {
+    const std::string source = replaced(replaced(kSmallCopies, usual, hinted), "t < 30 ? 16 : 4)", "t), \"l\"(0ull)");
+    Device device(source, Build::check);
+    float* x = device.add_floats("x", 256);
+    const float* y = device.add_floats("y", 32);
+    for (int i = 0; i < 256; ++i) x[i] = static_cast<float>(i);
+    const auto fault = device.launch("k", 1, 32);
+    ASSERT_FALSE(fault) << fault->describe();
+    for (int t = 0; t < 32; ++t) EXPECT_EQ(y[t], static_cast<float>(127 - t + 255 - t)) << t;
+  }
   Device device(replaced(kSmallCopies, "wait_group 1", "wait_group 2"), Build::check);
   device.add_floats("x", 256);
   device.add_floats("y", 32);

@@ -87,7 +87,8 @@ constexpr PtxFamily kPtxFamilies[] = {
      "test_wait.parity.shared.b64 arrive.shared::cluster.b64 arrive.expect_tx.shared::cluster.b64",
      kHopper},
     {"cp.async",
-     "ca.shared.global cg.shared.global commit_group wait_group wait_all mbarrier.arrive.shared.b64 "
+     "ca.shared.global cg.shared.global ca.shared.global.L2::cache_hint cg.shared.global.L2::cache_hint "
+     "commit_group wait_group wait_all mbarrier.arrive.shared.b64 "
      "mbarrier.arrive.noinc.shared.b64",
      kHopper},
     {"cp.async.bulk",
@@ -367,7 +368,9 @@ void drop_idle_parts(std::vector<std::string>& parts) {
     drop({"L2::evict_first", "L2::evict_normal", "L2::evict_unchanged"});  // lines that stay are what GPUs refuse
   }
   if (parts[0] == "cp") {
-    drop({"L2::cache_hint", "L2::64B", "L2::128B", "L2::256B", "tile", "read", "weak"});
+    drop({"L2::64B", "L2::128B", "L2::256B", "tile", "read", "weak"});
+    const bool small = parts.size() > 2 && is_one_of(parts[2], {"ca", "cg"});  // a policy could be bytes of the source
+    if (!small) drop({"L2::cache_hint"});
     if (parts.size() > 3 && parts[2] == "bulk") {
       const size_t to = parts[3] == "tensor" ? 5 : 3;  // into shared memory: the own block's is one of the cluster's
       if (to < parts.size() && parts[to] == "shared") parts[to] = "shared::cluster";

@@ -95,7 +95,16 @@ template <typename A, typename B, typename C, typename D>
 KW_DEVICE void __kw_ptx_cp_async_ca_shared_global(A to, B from, C bytes, D source_bytes) {
   __kw_load_small(to, (const void*)(size_t)from, bytes, source_bytes);
 }
+template <typename A, typename B, typename C, typename Policy>
+KW_DEVICE void __kw_ptx_cp_async_ca_shared_global_L2__cache_hint(A to, B from, C bytes, Policy) {
+  __kw_load_small(to, (const void*)(size_t)from, bytes, bytes);
+}
+template <typename A, typename B, typename C, typename D, typename Policy>
+KW_DEVICE void __kw_ptx_cp_async_ca_shared_global_L2__cache_hint(A to, B from, C bytes, D source_bytes, Policy) {
+  __kw_load_small(to, (const void*)(size_t)from, bytes, source_bytes);
+}
 #define __kw_ptx_cp_async_cg_shared_global __kw_ptx_cp_async_ca_shared_global
+#define __kw_ptx_cp_async_cg_shared_global_L2__cache_hint __kw_ptx_cp_async_ca_shared_global_L2__cache_hint
 KW_DEVICE void __kw_ptx_cp_async_commit_group() { __kw_commit_copies(0); }
 template <typename A>
 KW_DEVICE void __kw_ptx_cp_async_wait_group(A most) {
