@@ -3,7 +3,7 @@
   "problem": "concat_bf16",
   "backends": ["cpu", "cuda", "hip"],
   "description": "packs of up to 16 bytes in the order of the output, ITEMS in flight per thread",
-  "tunables": {"BLOCK": [128, 256, 64, 512, 32], "ITEMS": [2, 4, 1, 8], "HINTS": [1, 0, 2]},
+  "tunables": {"BLOCK": [32, 64, 128, 256, 512], "ITEMS": [4, 2, 8, 1], "HINTS": [0, 1, 2]},
   "launches": [
     {"kernel": "concat", "grid": ["ceil_div(M * (N1 + N2), 8 * BLOCK * ITEMS)", 1, 1], "block": ["BLOCK", 1, 1],
      "args": ["a", "b", "y", "M", "N1", "N2"]}
