@@ -220,6 +220,13 @@ std::optional<Json> PageData::campaign(const std::string& name) {
     json["latest"].push_back(view::brief_json_of(archive_.attempt(attempt)));
   json["models"] = Json::array();
   for (const archive::ModelUse& use : archive_.models_of_campaign(id)) json["models"].push_back(view::json_of(use));
+  json["cards"] = Json::array();
+  for (const archive::CardUse& use : archive::cards_of_campaign(archive_, id))
+    json["cards"].push_back(view::json_of(use));
+  json["advice"] = Json::array();
+  for (const archive::AdviceUse& use : archive::advice_of_campaign(archive_, id)) {
+    json["advice"].push_back(view::json_of(use));
+  }
   json["none_answered"] = view::or_null(archive::why_none_answered(archive_, id));
   json["requests"] = Json::array();
   for (const archive::Exchange& exchange : archive::newest_exchanges(archive_, id, kRequests)) {

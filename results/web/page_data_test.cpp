@@ -28,7 +28,7 @@ int64_t ask(Started& s) {
   request.problem = "sum_f32";
   request.number = 1;
   request.model = "some-model";
-  request.proposal = {{"operator", "fresh"}};
+  request.proposal = {{"operator", "fresh"}, {"cards", {"tiles"}}};
   request.prompt = {{"system", "be quick"}, {"turns", Json::array()}};
   return s.archive.add_request(request);
 }
@@ -110,6 +110,11 @@ TEST(PageData, ACampaignListsItsRequestsAndSaysIfNoneWasAnswered) {
   pay(s, 0.25);
   const Json answered = at(s.archive, campaign_path(s));
   EXPECT_TRUE(answered["none_answered"].is_null());
+  ASSERT_EQ(answered["cards"].size(), 1u);
+  EXPECT_EQ(answered["cards"][0]["card"], "tiles");
+  EXPECT_EQ(answered["cards"][0]["sent"], 1);
+  EXPECT_TRUE(answered["cards"][0]["mean_gain"].is_null());
+  EXPECT_TRUE(answered["advice"].empty());
   EXPECT_EQ(answered["requests"].at(1)["outcome"], "nothing new");
 }
 

@@ -167,9 +167,9 @@ class Pages(unittest.TestCase):
 
     def column(self, title):
         return self.script(
-            "const t = document.querySelector('main .table table');"
-            "return [...t.querySelectorAll('tbody td')].filter((c) => c.dataset.label === arguments[0])"
-            ".map((c) => c.textContent)", title)
+            "const cells = (t) => [...t.querySelectorAll('tbody td')].filter((c) => c.dataset.label === arguments[0]);"
+            "const columns = [...document.querySelectorAll('main .table table')].map(cells).filter((c) => c.length);"
+            "return columns.length ? columns[0].map((c) => c.textContent) : [];", title)
 
     def hashes(self):
         links = self.script("return [...document.querySelectorAll('main a[href^=\"#/solution/\"]')].map((a) => a.hash)")
@@ -325,6 +325,10 @@ class Pages(unittest.TestCase):
         self.open_page("campaign/" + campaign)
         self.wait(lambda: self.find("main a[href^='#/exchange/']"))
         self.assertIn("unusable: ", self.column("Outcome")[0])
+        cards = json.loads(self.site.run("show", campaign, "--json"))["cards"]
+        self.assertGreater(len(cards), 0)
+        self.assertEqual(self.column("Card"), [card["card"] for card in cards])
+        self.assertEqual(self.column("Sent"), [str(card["sent"]) for card in cards])
         self.find("main a[href^='#/exchange/']")[0].click()
         self.wait(lambda: self.find("main h1")[0].text == "Request 1 for vector_add_f32")
         self.assertIn("unusable: ", self.find("main .verdict.wrong")[0].text)

@@ -17,6 +17,24 @@ const models = [
   {title: "Waited", number: true, show: (m) => kw.seconds(m.seconds)},
 ];
 
+const cards = [
+  {title: "Card", show: (c) => c.card},
+  {title: "Sent", number: true, show: (c) => kw.count(c.sent)},
+  {title: "Solutions", number: true, show: (c) => kw.count(c.solutions)},
+  {title: "Correct", number: true, show: (c) => kw.count(c.correct)},
+  {title: "Won", number: true, show: (c) => kw.count(c.won)},
+  {title: "Mean gain", number: true, show: (c) => kw.times(c.mean_gain)},
+];
+
+const advice = [
+  {title: "Advice", show: (a) => a.advice ?? "none"},
+  {title: "Given", number: true, show: (a) => kw.count(a.given)},
+  {title: "Solutions", number: true, show: (a) => kw.count(a.solutions)},
+  {title: "Correct", number: true, show: (a) => kw.count(a.correct)},
+  {title: "Faster", number: true, show: (a) => kw.count(a.faster)},
+  {title: "Mean gain", number: true, show: (a) => kw.times(a.mean_gain)},
+];
+
 const requests = [
   {
     title: "Request",
@@ -35,6 +53,7 @@ const requests = [
     show: kw.outcome
   },
 ];
+const gain = "The mean gain says how many times as fast their solutions are as the one they were to improve, or else as the best so far.";
 const total = (uses) => uses.reduce((sum, use) => sum + use.requests, 0);
 
 kw.views.campaign = function(name) {
@@ -50,7 +69,7 @@ kw.views.campaign = function(name) {
   const replies = kw.table({about: "Requests to models and their outcomes", columns: requests});
   const counted = kw.el("p", {class: "note"});
   const exchanges = kw.section("Requests to models", counted, replies.element);
-  const asked = kw.el("div"), events = kw.el("div"), free = kw.el("p", {class: "note"});
+  const asked = kw.el("div"), shown = kw.el("div"), events = kw.el("div"), free = kw.el("p", {class: "note"});
   return {
     title: name,
     element: kw.el(
@@ -61,7 +80,7 @@ kw.views.campaign = function(name) {
                 "p", {class: "note"},
                 "Confirmed speed-ups over naive: each was won again in fresh processes on fresh inputs. The curves show the lower ends of their 99 % intervals, by which solutions are ranked."),
             kw.el("div", {class: "charts three"}, charts.map((chart) => chart.element)), free),
-        kw.section("Verdicts", kw.el("div", {class: "charts"}, verdicts.element)), asked,
+        kw.section("Verdicts", kw.el("div", {class: "charts"}, verdicts.element)), asked, shown,
         kw.section(
             "Newest attempts",
             kw.el("details", {open: !kw.bundle}, kw.el("summary", {}, "The last of them"), latest.element)),
@@ -106,6 +125,20 @@ kw.views.campaign = function(name) {
           asked,
           of.models.length ?
               kw.section("Models", kw.plainTable("Requests to each model and their cost", models, of.models)) :
+              null);
+      kw.fill(
+          shown,
+          of.cards.length ?
+              kw.section(
+                  "Technique cards",
+                  kw.el("p", {class: "note"}, "What came of requests whose prompts showed a card. " + gain),
+                  kw.plainTable("Technique cards and what came of their requests", cards, of.cards)) :
+              null,
+          of.advice.length ?
+              kw.section(
+                  "Advice",
+                  kw.el("p", {class: "note"}, "What came of requests whose prompts gave a piece of advice. " + gain),
+                  kw.plainTable("Advice and what came of it", advice, of.advice)) :
               null);
       latest.update(of.latest);
       kw.fill(
