@@ -1,5 +1,8 @@
 #include "agent/actions/points.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <vector>
 
 #include "core/error.h"
@@ -14,9 +17,15 @@ sandbox::TunableBinding point_of(const sandbox::Solution& solution, const std::m
   std::vector<std::string> known;
   for (const sandbox::Tunable& tunable : solution.tunables) known.push_back(tunable.name);
   for (const auto& [name, value] : changed) {
-    if (binding.count(name) == 0) {
+    const auto tunable = std::ranges::find(solution.tunables, name, &sandbox::Tunable::name);
+    if (tunable == solution.tunables.end()) {
       throw core::InputError(where, "there is no tunable \"" + core::clean_line(name, 200) + "\"",
                              core::did_you_mean(name, known, "tunables"));
+    }
+    if (std::ranges::count(tunable->values, value) == 0) {
+      throw core::InputError(
+          where, fmt::format("{} = {} is not among its values ({}); to try it, add it to the solution's tunables", name,
+                             value, fmt::join(tunable->values, ", ")));
     }
     binding[name] = value;
   }

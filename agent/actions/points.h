@@ -9,7 +9,7 @@
 namespace agent::actions {
 
 // The default point with these tunables changed. `where` names their source in errors ("--set"). Throws
-// core::InputError when there is no such tunable, or the point breaks a constraint.
+// core::InputError when there is no such tunable, it does not list the value, or the point breaks a constraint.
 sandbox::TunableBinding point_of(const sandbox::Solution& solution, const std::map<std::string, int64_t>& changed,
                                  const std::string& where);
 
