@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "core/error.h"
+#include "verifier/draws/reach.h"
 #include "verifier/draws/shapes.h"
 #include "verifier/draws/shapes_of_numbers.h"
-#include "verifier/judging/reach.h"
 
 namespace verifier::judging {
 namespace {
@@ -49,6 +49,8 @@ std::vector<const benchsuite::Workload*> cheap_workloads(const benchsuite::Probl
   chosen.insert(chosen.end(), chosen_benches.begin(), chosen_benches.end());
   return chosen;
 }
+
+draws::Plan plan_of(const Contender& contender) { return {contender.solution, contender.binding}; }
 }  // namespace
 
 bool Checking::checks_benches(Effort effort) const {
@@ -81,7 +83,7 @@ std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedSha
     request.patience = traits_.check.far_patience;  // a tile of which a shape needs little takes its time here
     auto launched = shape.harness.launch(request, keys_.next());
     if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
-    const auto threads = static_cast<double>(threads_of(contender, oracle_.problem(), shape.axes));
+    const auto threads = static_cast<double>(draws::threads_of(plan_of(contender), oracle_.problem(), shape.axes));
     us_per_thread = std::max(us_per_thread, std::get<Launched>(launched).us / threads);
     // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
     return shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, Distribution::patchwork), shape.where,
@@ -135,7 +137,7 @@ std::vector<Checking::NamedShape> Checking::drawn_for_checking_build(const Conte
   const auto add = [&](const DrawShapes& draw) {
     for (const core::Bindings& axes : with_inputs(draw)) {
       if (cost_of(problem, axes) > policy.checking_build_cost) continue;
-      const core::Bindings reached = within_reach(contender, problem, axes, most_threads);
+      const core::Bindings reached = draws::within_reach(plan_of(contender), problem, axes, most_threads);
       if (reached == axes || oracle_.can_draw(reached)) shapes.push_back({"unseen", reached});
     }
   };
@@ -304,7 +306,7 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedSha
   const core::Bindings& axes = named.axes;
   core::Bindings reached = axes;
   const auto come = [&](int64_t threads, double share) {
-    reached = within_reach(contender, problem, axes, threads, share);
+    reached = draws::within_reach(plan_of(contender), problem, axes, threads, share);
   };
   if (depth == Depth::some || depth == Depth::longer) come(policy.long_threads, 0.75);
   // By halves, so that what is round stays round.
@@ -312,14 +314,15 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedSha
   if (depth == Depth::wide) come(policy.long_threads, 0.5);
   if (depth == Depth::far) come(std::max(policy.far_threads, largest_tensor(problem, axes)), 0.75);
   const bool beyond = depth == Depth::longer || depth == Depth::far;
-  if (beyond && !lends_enough(contender, problem, reached, traits_.most_workspace_bytes)) {
+  if (beyond && !draws::lends_enough(plan_of(contender), problem, reached, traits_.most_workspace_bytes)) {
     return std::nullopt;  // the scope shows it
   }
   if (reached != axes && !oracle_.can_draw(reached)) return std::nullopt;  // and this
-  if (named.workload == nullptr && has_persistent_grid(contender, problem, reached, policy.persistent_threads)) {
+  if (named.workload == nullptr &&
+      draws::has_persistent_grid(plan_of(contender), problem, reached, policy.persistent_threads)) {
     if (auto failed = come_within_time(contender, named.name, depth, reached)) return failed;
   }
-  const bool dear = threads_of(contender, problem, reached) > policy.threads_for_draws ||
+  const bool dear = draws::threads_of(plan_of(contender), problem, reached) > policy.threads_for_draws ||
                     cost_of(problem, reached) > policy.cost_for_draws ||
                     (depth == Depth::far && largest_tensor(problem, reached) > policy.elements_for_draws_at_ends);
   auto failed = at_shape(contender, {named.name, reached, named.workload},

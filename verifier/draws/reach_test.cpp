@@ -1,31 +1,33 @@
-#include "verifier/judging/reach.h"
+#include "verifier/draws/reach.h"
 
 #include <gtest/gtest.h>
 
 #include "benchsuite/problem.h"
 #include "core/paths.h"
 
-namespace verifier::judging {
+namespace verifier::draws {
 namespace {
 
 benchsuite::Problem row_sum() { return benchsuite::load_problem(core::installed_paths().problems() / "row_sum_f32"); }
 
-Contender with_grid(const std::string& grid, const std::string& workspace_bytes = "4") {
-  Contender contender;
-  contender.solution = sandbox::parse_solution(R"(/* kernelwright
+const sandbox::TunableBinding kNone;
+
+sandbox::Solution with_grid(const std::string& grid, const std::string& workspace_bytes = "4") {
+  return sandbox::parse_solution(R"(/* kernelwright
 {"problem": "row_sum_f32", "workspace": {"some": {"bytes": ")" +
-                                                   workspace_bytes + R"("}},
- "launches": [{"kernel": "k", "grid": [")" + grid +
-                                                   R"("], "block": [512], "args": ["x", "some", "y", "M", "N"]}]}
+                                     workspace_bytes + R"("}},
+ "launches": [{"kernel": "k", "grid": [")" +
+                                     grid +
+                                     R"("], "block": [512], "args": ["x", "some", "y", "M", "N"]}]}
 */
 extern "C" __global__ void k(const float* x, float* some, float* y, int M, int N) {})",
-                                               "test.cu");
-  return contender;
+                                 "test.cu");
 }
 
 TEST(Reach, ComesNearerUntilAGridOfBlocksPerRowIsSmallEnough) {
   const benchsuite::Problem problem = row_sum();
-  const Contender rows = with_grid("M");
+  const sandbox::Solution solution = with_grid("M");
+  const Plan rows{solution, kNone};
   const core::Bindings axes{{"M", 1024}, {"N", 3}};
   EXPECT_EQ(threads_of(rows, problem, axes), 1024 * 512);
   EXPECT_EQ(within_reach(rows, problem, axes, 1 << 18, 0.5), (core::Bindings{{"M", 512}, {"N", 3}}));
@@ -34,7 +36,8 @@ TEST(Reach, ComesNearerUntilAGridOfBlocksPerRowIsSmallEnough) {
 
 TEST(Reach, OfAPersistentGridIsToldByOtherThanItsThreads) {
   const benchsuite::Problem problem = row_sum();
-  const Contender persistent = with_grid("264");
+  const sandbox::Solution solution = with_grid("264");
+  const Plan persistent{solution, kNone};
   const core::Bindings axes{{"M", 16384}, {"N", 1}};
   EXPECT_EQ(within_reach(persistent, problem, axes, 1 << 16), axes);
   EXPECT_TRUE(has_persistent_grid(persistent, problem, axes, 264 * 512));
@@ -46,10 +49,11 @@ TEST(Reach, ExcusesOnlyWorkspacesOfAboutTheTensorsSize) {
   const benchsuite::Problem problem = row_sum();
   const core::Bindings axes{{"M", 1024}, {"N", 1024}};
   const int64_t most = 1 << 20;
-  EXPECT_TRUE(lends_enough(with_grid("M"), problem, axes, most));
-  EXPECT_FALSE(lends_enough(with_grid("M", "8 * M * N"), problem, axes, most));
-  EXPECT_TRUE(lends_enough(with_grid("M", "800 * M * N"), problem, axes, most));  // its own fault, said at its launch
+  EXPECT_TRUE(lends_enough({with_grid("M"), kNone}, problem, axes, most));
+  EXPECT_FALSE(lends_enough({with_grid("M", "8 * M * N"), kNone}, problem, axes, most));
+  EXPECT_TRUE(
+      lends_enough({with_grid("M", "800 * M * N"), kNone}, problem, axes, most));  // its own fault, said at its launch
 }
 
 }  // namespace
-}  // namespace verifier::judging
+}  // namespace verifier::draws

@@ -3,25 +3,32 @@
 
 #include <cstdint>
 
-#include "verifier/judging/launch_harness.h"
+#include "benchsuite/problem.h"
+#include "sandbox/solution.h"
 
-namespace verifier::judging {
+namespace verifier::draws {
+
+// A solution at a point.
+struct Plan {
+  const sandbox::Solution& solution;
+  const sandbox::TunableBinding& binding;
+};
 
 // Threads that the plan launches at a shape; 0 where it cannot be bound, which is said when it is launched.
-int64_t threads_of(const Contender& contender, const benchsuite::Problem& problem, const core::Bindings& axes);
+int64_t threads_of(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes);
 
 // The shape, or one nearer at which the plan launches no more threads. `share`: of the largest axis, that is left at
 // each step. A persistent grid has as many threads at every shape, which are then no reason for a nearer one.
-core::Bindings within_reach(const Contender& contender, const benchsuite::Problem& problem, const core::Bindings& axes,
+core::Bindings within_reach(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,
                             int64_t most_threads, double share = 0.75);
 
 // Whether so many threads or more are launched and half of the largest axis has as many.
-bool has_persistent_grid(const Contender& contender, const benchsuite::Problem& problem, const core::Bindings& axes,
+bool has_persistent_grid(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,
                          int64_t least_threads);
 
 // Whether the device lends what the plan asks for at a shape. A workspace of more than some copies of the tensors has
 // no such excuse.
-bool lends_enough(const Contender& contender, const benchsuite::Problem& problem, const core::Bindings& axes,
+bool lends_enough(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,
                   int64_t most_workspace_bytes);
 
-}  // namespace verifier::judging
+}  // namespace verifier::draws
