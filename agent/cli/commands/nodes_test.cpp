@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
+#include <string>
 #include <thread>
 
 #include "agent/campaign/program_fixture.h"
@@ -122,19 +124,28 @@ TEST_F(Nodes, OfAnotherVersionAreRefused) {
   EXPECT_THAT(ended.out + ended.err, HasSubstr("node 0 runs kernelwright 9.9 and this is"));
 }
 
-// A problem's attempts are of the node that searches it, and its confirmations of the other one.
+// A problem's attempts are of the node that searches it, and its confirmations of the other one, if that is there by
+// then: on a busy host it may come late.
 TEST_F(Nodes, AWinIsConfirmedOnAnotherNode) {
-  const Ended ended = run("env", 2, 16);
-  ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  const core::Json judged = rows(
-      "SELECT p.name, (a.effort = 'confirm') AS confirms, min(a.environment), max(a.environment), count(*) FROM "
-      "attempts a "
-      "JOIN problems p ON p.id = a.problem GROUP BY p.name, confirms ORDER BY p.name, confirms")["rows"];
-  ASSERT_GE(judged.size(), 3u) << judged << ": searches of two problems, and confirmations of gelu_f32's wins";
-  for (const core::Json& row : judged) EXPECT_EQ(row[2], row[3]) << "on one node: " << row;
-  EXPECT_EQ(judged[1][1], 1) << judged;
-  EXPECT_NE(judged[0][2], judged[1][2]) << judged;
-  EXPECT_EQ(judged[1][2], judged[2][2]) << judged;
+  constexpr int kTries = 3;
+  for (int i = 0; i < kTries; ++i) {
+    const std::string archive = (home_.folder() / ("archive" + std::to_string(i) + ".db")).string();
+    const Ended ended = home_.run({"--archive", archive, "run", "gelu_f32", "row_sum_f32", "--attempts", "16", "--seed",
+                                   "3", "--launcher", "env", "--nodes", "2"});
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+    const Ended asked = home_.run(
+        {"--archive", archive, "--json", "query",
+         "SELECT p.name, (a.effort = 'confirm') AS confirms, min(a.environment), max(a.environment), count(*) FROM "
+         "attempts a JOIN problems p ON p.id = a.problem GROUP BY p.name, confirms ORDER BY p.name, confirms"});
+    const core::Json judged = core::Json::parse(asked.out)["rows"];
+    ASSERT_GE(judged.size(), 3u) << judged << ": searches of two problems, and confirmations of gelu_f32's wins";
+    EXPECT_EQ(judged[1][1], 1) << judged;
+    EXPECT_NE(judged[0][2], judged[2][2]) << "one node searched both problems: " << judged;
+    for (const size_t search : {0u, 2u}) EXPECT_EQ(judged[search][2], judged[search][3]) << judged;
+    if (judged[1][2] == judged[2][2] && judged[1][3] == judged[2][2]) return;
+    std::cout << "confirmed where it was found: " << judged << "\n";
+  }
+  FAIL() << "none of " << kTries << " campaigns confirmed a win on the other node alone";
 }
 
 // Node 0 says twice that its hardware slows it down.
