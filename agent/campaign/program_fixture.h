@@ -47,8 +47,9 @@ class Home {
 
   std::map<std::string, std::string> variables;  // of the programs' environment, besides this process's own
 
-  // Runs until the program ends, or sends `signal` after `delay`.
-  Ended run(const std::vector<std::string>& args, int signal = 0, std::chrono::milliseconds delay = {}) const {
+  // Runs until the program ends, or sends `signal` after `delay`, which begins once the program has printed `text`.
+  Ended run(const std::vector<std::string>& args, int signal = 0, std::chrono::milliseconds delay = {},
+            const std::string& text = "") const {
     namespace bp = boost::process;
     const std::filesystem::path out = folder_ / "out", err = folder_ / "err";
     bp::environment environment = boost::this_process::environment();
@@ -62,8 +63,11 @@ class Home {
     bp::child child(bp::exe = (core::installed_paths().program_folder / "kernelwright").string(), bp::args = all,
                     environment, bp::std_in<bp::null, bp::std_out> out.string(), bp::std_err > err.string());
     if (signal != 0) {
+      while (core::read_file(out).find(text) == std::string::npos && child.running()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      }
       std::this_thread::sleep_for(delay);
-      ::kill(child.id(), signal);
+      if (child.running()) ::kill(child.id(), signal);
     }
     child.wait();
     const int status = child.native_exit_code();
