@@ -303,6 +303,9 @@ Distribution distribution_of(const benchsuite::Problem& problem, const core::Bin
   if (!is_of_one) return distribution;
   statistics::Keys keys(statistics::one_way(draw_key));
   if (distribution == Distribution::tiny && draw_key >> kKindShift == 0) return distribution;
+  // A length or an index that has the number shows little where other inputs are far from ordinary.
+  const bool is_for_counts = distribution == Distribution::named && std::ranges::any_of(problem.inputs, is_counted);
+  if (is_for_counts && keys.coin()) return Distribution::ordinary;
   const auto elements = [&](const benchsuite::Tensor& tensor) { return tensor.elements(axes); };
   const auto largest = std::ranges::max_element(problem.inputs, {}, elements) - problem.inputs.begin();
   const size_t chosen = keys.coin() ? static_cast<size_t>(largest) : keys.below(problem.inputs.size());
@@ -334,6 +337,12 @@ int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Di
     return core::is_floating(tensor.dtype) && tensor.elements(axes) < int64_t{kKinds} * tensor.shape.back().eval(axes);
   });
   return short_of_rows ? int{kKinds} : 1;
+}
+
+bool counts_to(const benchsuite::Problem& problem, const core::Bindings& axes, double number) {
+  return std::ranges::any_of(problem.inputs, [&](const benchsuite::Tensor& tensor) {
+    return is_counted(tensor) && number <= static_cast<double>(tensor.init.most.eval(axes));
+  });
 }
 
 FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, Distribution distribution,

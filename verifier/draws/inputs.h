@@ -86,6 +86,9 @@ int64_t regular_ways(const benchsuite::Problem& problem);
 // kinds of them, and inputs are regular in each way, though in no more than four at one shape.
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution);
 
+// Whether a length, an index or another whole number of an input may be `number` or more.
+bool counts_to(const benchsuite::Problem& problem, const core::Bindings& axes, double number);
+
 // One draw of one tensor, from `key`. Throws core::ExprError when the tensor's expressions cannot be evaluated.
 // `number`: of a named draw.
 formulas::FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes, Distribution distribution,

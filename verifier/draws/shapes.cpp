@@ -246,6 +246,33 @@ std::vector<core::Bindings> draw_shapes_of_long_rows(const benchsuite::Problem& 
   return shapes;
 }
 
+std::vector<core::Bindings> draw_shapes_of_long_counts(const benchsuite::Problem& problem, int64_t most_elements,
+                                                       int64_t most_flops, statistics::Keys& keys) {
+  constexpr int64_t kLeastLong = 1024, kMostLong = 2048, kLeastHalved = 256, kLeastOfCounts = 4;
+  constexpr uint64_t kOthers = 2, kMoreOfCounts = 4;
+  std::vector<core::Bindings> shapes;
+  for (const benchsuite::Tensor& counts : problem.inputs) {
+    if (counts.init.kind != benchsuite::Init::integers) continue;
+    for (const benchsuite::Axis& large : problem.axes) {
+      if (!counts.init.most.names().contains(large.name) || is_inner(problem, large)) continue;
+      core::Bindings axes;
+      for (const benchsuite::Axis& axis : problem.axes) {
+        const bool is_of_counts = std::ranges::any_of(
+            counts.shape, [&](const core::Expr& extent) { return extent.names().contains(axis.name); });
+        const auto more = static_cast<int64_t>(keys.below(is_of_counts ? kMoreOfCounts : kOthers));
+        axes[axis.name] = into_domain(axis, axis.min + more + (is_of_counts ? kLeastOfCounts : 0));
+      }
+      for (int64_t size = draw_between(kLeastLong, kMostLong, keys); size >= kLeastHalved; size /= 2) {
+        axes[large.name] = into_domain(large, size);
+        if (!small_enough(problem, axes, most_elements, most_flops)) continue;
+        shapes.push_back(std::move(axes));
+        break;
+      }
+    }
+  }
+  return shapes;
+}
+
 std::vector<core::Bindings> draw_square_shape(const benchsuite::Problem& problem, int64_t most_elements,
                                               int64_t most_flops, statistics::Keys& keys) {
   constexpr int64_t kLeastSide = 256, kMostSide = 1024;

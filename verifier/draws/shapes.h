@@ -56,6 +56,11 @@ std::vector<core::Bindings> draw_square_shape(const benchsuite::Problem& problem
 std::vector<core::Bindings> draw_shapes_of_long_rows(const benchsuite::Problem& problem, int64_t most_elements,
                                                      int64_t most_flops, statistics::Keys& keys);
 
+// For each integer input that reaches as far as an axis does, such as a length, a shape in which that axis has 256 to
+// 2048 and the input at least 4 elements: lengths of several chunks. None for inner axes, whose rows are long above.
+std::vector<core::Bindings> draw_shapes_of_long_counts(const benchsuite::Problem& problem, int64_t most_elements,
+                                                       int64_t most_flops, statistics::Keys& keys);
+
 // Every combination of the axes' least and greatest values; where a tensor has more elements, one nearer.
 std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements);
 

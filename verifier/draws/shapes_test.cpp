@@ -118,6 +118,19 @@ TEST(Shapes, LongRowsHaveManyResidues) {
   }
 }
 
+TEST(Shapes, LengthsSpanSeveralChunks) {
+  const benchsuite::Problem problem = shipped_problem("decode_bf16");
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    statistics::Keys keys(seed);
+    const auto shapes = draw_shapes_of_long_counts(problem, 1 << 20, 8'000'000, keys);
+    ASSERT_EQ(shapes.size(), 1u) << seed;
+    EXPECT_GE(shapes[0].at("S"), 256);
+    EXPECT_GE(shapes[0].at("B"), 4);
+  }
+  statistics::Keys keys(1);
+  EXPECT_TRUE(draw_shapes_of_long_counts(shipped_problem("gemm_f32"), 1 << 20, 8'000'000, keys).empty());
+}
+
 // gemm_f32 whose K is one of few sizes; the workloads' own do not matter to what is drawn.
 benchsuite::Problem with_listed_k(std::vector<int64_t> sizes) {
   benchsuite::Problem problem = shipped_problem("gemm_f32");

@@ -47,7 +47,20 @@ bool is_negated(const std::vector<Token>& tokens, size_t at) {
 
 constexpr size_t kMostValues = 32, kMostWholeValues = 4;
 
-void add_values(const std::vector<Token>& tokens, SourceNumbers& numbers) {
+// Of what is compared with a multiple, as "length % 256 == 0"; not of axes, which no element of an input is.
+std::vector<int64_t> divisors_of_values(const SourceNumbers& numbers, std::span<const sandbox::Launch> launches) {
+  const auto is_passed = [&](const std::string& name) {
+    return std::ranges::any_of(
+        launches, [&](const sandbox::Launch& launch) { return std::ranges::count(launch.args, name) > 0; });
+  };
+  std::vector<int64_t> divisors;
+  for (const Condition& condition : numbers.conditions) {
+    if (condition.relation == Relation::remainder && !is_passed(condition.name)) divisors.push_back(condition.number);
+  }
+  return divisors;
+}
+
+void add_values(const std::vector<Token>& tokens, std::span<const sandbox::Launch> launches, SourceNumbers& numbers) {
   const auto add = [&](double value) {
     if (value == 0 || !std::isfinite(value) || numbers.values.size() >= kMostValues) return;
     if (std::ranges::find(numbers.values, value) == numbers.values.end()) numbers.values.push_back(value);
@@ -63,8 +76,12 @@ void add_values(const std::vector<Token>& tokens, SourceNumbers& numbers) {
       if (first == (is_argument || decides_there)) add(negated ? -*value : *value);
     }
   }
-  const std::vector<int64_t>& whole = numbers.decisive;
-  for (size_t i = 0; i < std::min(whole.size(), kMostWholeValues); ++i) add(static_cast<double>(whole[i]));
+  for (const std::vector<int64_t>& whole : {divisors_of_values(numbers, launches), numbers.decisive}) {
+    const size_t before = numbers.values.size();
+    for (size_t i = 0; i < whole.size() && numbers.values.size() < before + kMostWholeValues; ++i) {
+      add(static_cast<double>(whole[i]));
+    }
+  }
 }
 
 void add_ends_of_types(const std::vector<Token>& tokens, SourceNumbers& numbers) {
@@ -110,7 +127,7 @@ SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding&
     }
   }
   numbers.conditions = conditions_of(tokens, values, launches, binding);
-  add_values(tokens, numbers);
+  add_values(tokens, launches, numbers);
   add_ends_of_types(tokens, numbers);
   for (size_t i = 0; i < tokens.size(); ++i) {
     for (const int64_t product : values.products_from(i)) add(numbers.others, product);

@@ -23,7 +23,8 @@ struct SourceNumbers {
   // bits.
   std::vector<int64_t> ends_of_types;
   // That an element of an input may have or pass: floating literals, also as bits of an f32, with the sign before them,
-  // those first that are compared, assigned or an argument; then four of `decisive`. At most 32.
+  // those first that are compared, assigned or an argument; then four divisors of what no launch passes
+  // ("length % 256") and four of `decisive`. At most 32.
   std::vector<double> values;
 };
 // At most 64 decisive and 64 other numbers. The header's count in conditions alone, since a plan is bound at every

@@ -54,6 +54,17 @@ TEST(SourceNumbers, FloatingLiteralsAreValuesWithTheirSign) {
                                                  -std::numeric_limits<float>::max(), -5, 0.5, -0.125, 40}));
 }
 
+TEST(SourceNumbers, AnInputMayHoldAMultipleOfADivisor) {
+  const std::string source =
+      "constexpr int A = 11, B = 12, C = 13, D = 14; __global__ void f(const int* lengths, int S) { const int length = "
+      "lengths[0]; if (length % (4 * KEYS) == 0 || S % 96 == 0) return; }";
+  sandbox::Launch launch;
+  launch.kernel = "f";
+  launch.args = {"lengths", "S"};
+  const std::vector<double> values = numbers_of(source, {{"KEYS", 64}}, std::vector{launch}).values;
+  EXPECT_EQ(values, (std::vector<double>{256, 11, 12, 13, 14}));
+}
+
 TEST(SourceNumbers, NarrowTypesEnd) {
   EXPECT_EQ(numbers_of("const short s = i; uint8_t b = i;", {}).ends_of_types,
             (std::vector<int64_t>{1 << 15, 1 << 16, 1 << 8}));

@@ -144,6 +144,24 @@ TEST_F(Structured, NamedSortedRowsHaveStepsOfTheNumber) {
   EXPECT_EQ(row.back(), 4000);
 }
 
+// Lengths of whole chunks, where a kernel forgets the last one.
+TEST_F(Structured, NamedIntegersAreMultiplesOfTheNumber) {
+  const Tensor tensor = of(DType::i32, Init::integers);
+  const core::Bindings axes{{"M", 1}, {"N", 1000}};
+  std::vector<std::byte> bytes(static_cast<size_t>(tensor.bytes(axes)));
+  for (const uint64_t all : {0, 1}) {
+    fill_input(bytes, tensor, axes, Distribution::named, all << 61 | 5, 24);
+    int multiples = 0, next_to_them = 0;
+    for (const double value : load_elements(DType::i32, bytes)) {
+      const auto rest = static_cast<int64_t>(value) % 24;
+      multiples += value > 24 && rest == 0;
+      next_to_them += rest == 1 || rest == 23;
+    }
+    EXPECT_NEAR(multiples, all == 1 ? 360 : 120, 60);
+    EXPECT_NEAR(next_to_them, all == 1 ? 460 : 170, 80);
+  }
+}
+
 TEST_F(Structured, ProbabilitiesAddUpToOne) {
   int certain = 0;
   for_each_row(DType::f32, Init::probabilities, [&](const std::vector<double>& row) {

@@ -274,9 +274,14 @@ HOST_DEVICE int64_t patched_integer(const FillArgs& args, const Patch& patch, co
   if (effect == Effect::about_number) {
     constexpr double kMost = 0x1p53;
     const bool has_it = fabs(args.number) < kMost && args.number >= least && args.number <= least + width;
-    if (!has_it || c.second % 4 != 0) return any_integer(args, c.first, c.second);
-    return clamped(static_cast<int64_t>(args.number) - 1 + static_cast<int64_t>(c.second / 4 % 3), args.least,
-                   args.most);
+    const bool all = (args.key >> 61 & 1) != 0;
+    if (!has_it || !(all || c.second % 4 == 0)) return any_integer(args, c.first, c.second);
+    // The number or a multiple, or one more or less than they.
+    const auto number = static_cast<int64_t>(args.number);
+    const uint32_t way = c.second / 4 % 8;
+    if (way < 3 || number <= 0) return clamped(number - 1 + static_cast<int64_t>(way % 3), args.least, args.most);
+    const int64_t times = 1 + static_cast<int64_t>(below(static_cast<uint64_t>(args.most / number), c.first, 0));
+    return clamped(number * times + (way == 3) - (way == 4), args.least, args.most);
   }
   if (effect != Effect::sorted) return one_of_few(args, 0);
   const double along = (static_cast<double>(column) + 0.5) / static_cast<double>(args.columns);

@@ -1,6 +1,7 @@
 #include "verifier/judging/checking.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -257,6 +258,8 @@ std::optional<Verdict> Checking::values_of_the_source(Contender& contender) {
   return all_of(contender, "unseen", Depth::values, [&] {
     const int64_t elements = 2 * traits_.check.unseen_elements, flops = traits_.check.unseen_flops;
     std::vector<core::Bindings> shapes = draws::draw_shapes_of_long_rows(problem, elements, flops, keys_);
+    std::ranges::move(draws::draw_shapes_of_long_counts(problem, 16 * elements, flops, keys_),
+                      std::back_inserter(shapes));
     std::ranges::move(draws::draw_middle_shapes(problem, 1, elements, flops, keys_), std::back_inserter(shapes));
     return shapes;
   });
@@ -378,10 +381,14 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
   }
   if (depth == Depth::wide) return draw(shape, Distribution::ordinary);
   if (depth == Depth::values) {
-    constexpr size_t kDraws = 16;  // each number in each way where they are few
-    for (size_t round = std::clamp<size_t>(kDraws / values_.size(), 1, draws::kKinds); round > 0; --round) {
+    // Each number in each way where they are few; a length that a kernel divides is a multiple by chance.
+    constexpr size_t kDraws = 16;
+    const size_t rounds = std::clamp<size_t>(kDraws / values_.size(), 1, draws::kKinds);
+    for (size_t round = 0; round < draws::kKinds; ++round) {
       draw_keys_.begin_round(values_.size());
       for (const double value : values_) {
+        const bool is_length = value >= 3 && value == std::floor(value) && draws::counts_to(problem, shape.axes, value);
+        if (round >= rounds && !is_length) continue;
         if (auto verdict = draw(shape, Distribution::named, 1, value)) return verdict;
       }
     }
