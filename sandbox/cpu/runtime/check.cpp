@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "core/error.h"
@@ -36,6 +37,37 @@ struct Shadow {
   bool written;
   Mark write;
   std::array<Mark, 2> reads;  // of two threads
+};
+
+// Whose fences come before what a thread does next: its own, and those of its block or warp once they have met since.
+class Fences {
+ public:
+  void clear() {
+    of_threads_.clear();
+    of_blocks_.clear();
+    of_warps_.clear();
+  }
+  void add(const Scheduler& scheduler) {
+    of_threads_.insert(thread(scheduler));
+    of_blocks_.try_emplace(block(scheduler), scheduler.epoch());
+    of_warps_.try_emplace(thread(scheduler) / kLanes, scheduler.warp_epoch());
+  }
+  bool are_before(const Scheduler& scheduler) const {
+    if (of_threads_.empty()) return false;
+    if (of_threads_.contains(thread(scheduler))) return true;
+    const auto of_block = of_blocks_.find(block(scheduler));
+    if (of_block != of_blocks_.end() && of_block->second < scheduler.epoch()) return true;
+    const auto of_warp = of_warps_.find(thread(scheduler) / kLanes);
+    return of_warp != of_warps_.end() && of_warp->second < scheduler.warp_epoch();
+  }
+
+ private:
+  static constexpr int64_t kLanes = 32;
+  static int64_t thread(const Scheduler& scheduler) { return scheduler.first_thread() + scheduler.thread(); }
+  static int64_t block(const Scheduler& scheduler) { return scheduler.first_block() + scheduler.block(); }
+
+  std::unordered_set<int64_t> of_threads_;
+  std::unordered_map<int64_t, uint32_t> of_blocks_, of_warps_;  // the epoch of the first
 };
 
 class Checker {
@@ -78,14 +110,19 @@ class Checker {
     ++block_;
     suspect_.reset();
     previous_has_ended_ = false;
-    global_writes_.begin_block();
+    global_writes_.begin_blocks(launch_.blocks);
+    fences_.clear();
   }
   void end_block() {
     if (suspect_) acquit(*running_scheduler());
   }
   void fence() {
-    if (!launch_.cooperative) return global_writes_.fence();
     Scheduler& scheduler = *running_scheduler();
+    if (!launch_.cooperative) {
+      global_writes_.enter(static_cast<size_t>(absolute_block(scheduler)));
+      fences_.add(scheduler);
+      return global_writes_.fence();
+    }
     tell_at_fence(scheduler);
     grid_accesses_.fence(absolute_block(scheduler), warp_in_block(scheduler), scheduler.clocks().active());
   }
@@ -206,6 +243,7 @@ class Checker {
     const GlobalWrites::Place place{static_cast<size_t>(last_buffer_ - launch_.buffers->data()),
                                     address - reinterpret_cast<uintptr_t>(last_buffer_->data), bytes};
     const GlobalWrites::Kind kind = kind_of(access);
+    global_writes_.enter(static_cast<size_t>(absolute_block(scheduler)));
     const bool between_blocks =
         !launch_.cooperative || check_between_blocks(scheduler, place, address, access, site, frame);
     if (!between_blocks) return false;
@@ -216,7 +254,7 @@ class Checker {
                     site, frame);
     }
     if (launch_.cooperative) {
-      if (changes_value(access)) global_writes_.write(place, kind);
+      if (changes_value(access)) global_writes_.write(place, kind, true);
       return true;
     }
     if (kind == GlobalWrites::Kind::atomic) global_writes_.observe(kind);
@@ -231,7 +269,7 @@ class Checker {
     if (access == Access::volatile_write && global_writes_.overwrites_others(place)) {
       suspect({.between_blocks = true, .address = address, .thread = scheduler.thread(), .site = site, .frame = frame});
     }
-    if (changes_value(access)) global_writes_.write(place, kind);
+    if (changes_value(access)) global_writes_.write(place, kind, fences_.are_before(scheduler));
     return true;
   }
 
@@ -535,6 +573,7 @@ class Checker {
 
   CheckedLaunch launch_;
   GlobalWrites global_writes_;
+  Fences fences_;  // of other than cooperative launches
   memory::GridAccesses grid_accesses_;
   std::unordered_map<int64_t, Told> told_at_fences_;        // by thread
   std::vector<std::unordered_map<uintptr_t, Told>> flags_;  // by the first block of a cluster, then address
@@ -566,6 +605,7 @@ void settle_suspicion() {
 }
 void note_end_of_previous_launch() { checker.end_previous_launch(); }
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame) {
+  if (is_strong(access) && running_scheduler() != nullptr) running_scheduler()->may_switch(address, site, frame);
   if (!checker.check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame)) running_scheduler()->leave();
 }
 void check_stack(const void* site, const void* frame) {

@@ -17,7 +17,7 @@ void Scheduler::enter(int64_t block) {
   if (clusters_.size() > 1) {
     cluster_ = &cluster_of(block);
     first_block_ = block - block % cluster_blocks_;
-    first_thread_ = first_block_ * threads_;
+    first_thread_ = first_block_ * numbers_;
   }
   const auto& index = own_block().index;
   __kw_block_index = {index[0], index[1], index[2]};
@@ -103,6 +103,14 @@ void Scheduler::end_grid_phase_if_done() {
 
 void Scheduler::poll() {
   if (!is_cooperative()) yield();  // there, the entry point of the load sees whether it waits
+}
+
+void Scheduler::may_switch(const void* address, const void* site, const void* frame) {
+  if (launch_->together == 1 || muted() || on_stack(reinterpret_cast<uintptr_t>(address))) return;
+  switches_ = switches_ * 6364136223846793005u + 1442695040888963407u;
+  if (switches_ >> 62 != 0) return;
+  set_site(site, frame);
+  yield();
 }
 
 void Scheduler::note_poll(const volatile void* place, const void* site, const void* frame) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/cpu/test_device_fixture.h"
 
@@ -371,6 +373,40 @@ TEST(RacesBetweenBlocks, AreNoneWhereSomethingOrdersThem) {
   other.add_floats("y", 8, 1);
   EXPECT_FALSE(other.launch("k", 4, 1));
   EXPECT_FALSE(other.launch("l", 4, 1));
+}
+
+// Blocks run together, and others go on between a read and the exchange that relies on it.
+TEST(Contention, AnExchangeFailsAsOthersComeBefore) {
+  Device device(R"(
+      extern "C" __global__ void once(int* data, int n) {
+        for (int i = 0; i < n; ++i) {
+          const int seen = *(volatile int*)data;
+          atomicCAS(data, seen, seen + 1);
+        }
+      }
+      extern "C" __global__ void until(int* data, int n) {
+        for (int i = 0; i < n; ++i) {
+          int seen = *(volatile int*)data, before;
+          do {
+            before = seen;
+            seen = atomicCAS(data, before, before + 1);
+          } while (seen != before);
+        }
+      })",
+                Build::check);
+  float* const data = device.add_floats("data", 1, 0);
+  device.add_argument(20);
+  constexpr int kBlocks = 7;  // the last two come alone
+  ASSERT_FALSE(device.launch("once", kBlocks, 1, Order::seeded));
+  const auto count = [&] {
+    int value = 0;
+    std::memcpy(&value, data, sizeof value);
+    *data = 0;
+    return value;
+  };
+  EXPECT_LT(count(), 20 * kBlocks);
+  ASSERT_FALSE(device.launch("until", kBlocks, 1, Order::seeded));
+  EXPECT_EQ(count(), 20 * kBlocks);
 }
 
 }  // namespace

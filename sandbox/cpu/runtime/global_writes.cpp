@@ -11,41 +11,49 @@ void GlobalWrites::begin_launch(const std::vector<Buffer>& buffers) {
     const size_t pairs = buffers[i].writable ? buffers[i].bytes / 2 + 1 : 0;
     if (stamps_[i].size() < pairs) stamps_[i].resize(pairs);
   }
-  first_of_last_ = std::exchange(first_, segment_ + 1);
+  first_of_last_ = std::exchange(first_, last_segment_ + 1);
+  owners_.clear();
   published_.clear();
 }
 
-void GlobalWrites::begin_block() {
-  first_of_block_ = unpublished_ = ++segment_;
-  wrote_ = observed_ = used_atomics_ = false;
+uint32_t GlobalWrites::new_segment(uint32_t block) {
+  owners_.push_back(block);
+  published_.push_back(false);
+  return ++last_segment_;
+}
+
+void GlobalWrites::begin_blocks(size_t count) {
+  blocks_.resize(count);
+  for (Block& block : blocks_) {
+    block = Block{};
+    block.number = ++last_block_;
+    block.segment = new_segment(block.number);
+  }
+  running_ = blocks_.data();
 }
 
 void GlobalWrites::fence() {
-  if (!wrote_) return;
-  ++segment_;
-  wrote_ = false;
+  if (!running_->wrote) return;
+  running_->closed.push_back(running_->segment);
+  running_->segment = new_segment(running_->number);
+  running_->wrote = false;
 }
 
 void GlobalWrites::observe(Kind by) {
-  observed_ = true;
-  used_atomics_ = used_atomics_ || by == Kind::atomic;
+  running_->observed = true;
+  running_->used_atomics = running_->used_atomics || by == Kind::atomic;
 }
 
-uint32_t GlobalWrites::stamp_of(Kind kind) const {
+uint32_t GlobalWrites::stamp_of(Kind kind, bool behind_fence) const {
   if (kind == Kind::atomic) return 0;
-  const bool loose = kind == Kind::plain && segment_ == first_of_block_;
-  return segment_ * 2 + (loose ? 1 : 0);
+  return running_->segment * 2 + (kind == Kind::plain && !behind_fence ? 1 : 0);
 }
 
-void GlobalWrites::publish() {
-  if (published_.size() < segment_ - first_) published_.resize(segment_ - first_);
-  for (; unpublished_ < segment_; ++unpublished_) published_[unpublished_ - first_] = true;
-}
-
-void GlobalWrites::write(const Place& place, Kind kind) {
-  if (unpublished_ < segment_) publish();
-  wrote_ = true;
-  const uint32_t stamp = stamp_of(kind);
+void GlobalWrites::write(const Place& place, Kind kind, bool behind_fence) {
+  for (const uint32_t segment : running_->closed) published_[segment - first_] = true;
+  running_->closed.clear();
+  running_->wrote = true;
+  const uint32_t stamp = stamp_of(kind, behind_fence);
   std::vector<uint32_t>& stamps = stamps_[place.buffer];
   const size_t end = place.offset + place.bytes;
   for (size_t at = place.offset; at < end;) {
@@ -82,12 +90,12 @@ bool GlobalWrites::may_read(const Place& place, Kind kind) const {
   return !any(place, [&](uint32_t stamp) {
     if (!is_of_others(stamp)) return false;
     const bool loose = stamp % 2 != 0;
-    return !(observed_ && is_published(stamp)) && (kind == Kind::plain || loose);
+    return !(running_->observed && is_published(stamp)) && (kind == Kind::plain || loose);
   });
 }
 
 bool GlobalWrites::overwrites_others(const Place& place) const {
-  return !used_atomics_ && any(place, [&](uint32_t stamp) { return is_of_others(stamp); });
+  return !running_->used_atomics && any(place, [&](uint32_t stamp) { return is_of_others(stamp); });
 }
 
 bool GlobalWrites::is_of_last_launch(const Place& place) const {

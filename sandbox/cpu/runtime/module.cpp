@@ -260,13 +260,16 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
     };
     const int64_t blocks = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
     const int64_t grid = launch.grid[0] * launch.grid[1] * launch.grid[2];
+    constexpr int64_t kMostTogether = 3;
+    if (order == Order::seeded && !launch.cooperative && !launch.overlaps_previous)
+      context.together = std::min(kMostTogether, grid / blocks);
     constexpr size_t kWord = 16;
     const size_t taken = (launch.shared_bytes + kWord - 1) / kWord * kWord;
     const MemoryRange dynamic = range(state_->dynamic, kMostDynamicShared);
     begin_checked_launch(
         {state_->image, range(state_->shared, state_->shared_bytes),
          range(state_->dynamic, state_->dynamic != nullptr ? launch.shared_bytes : 0), arguments.range(),
-         &state_->facts.shared, &buffers, static_cast<size_t>(launch.cooperative ? grid : blocks),
+         &state_->facts.shared, &buffers, static_cast<size_t>(launch.cooperative ? grid : blocks * context.together),
          state_->dynamic != nullptr ? MemoryRange(dynamic.first + taken, dynamic.second) : MemoryRange(),
          launch.cooperative, launch.overlaps_previous});
   }

@@ -34,7 +34,10 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   cluster_blocks_ = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
   cluster_threads_ = threads_ * cluster_blocks_;
   const int64_t in_grid = launch.grid[0] * launch.grid[1] * launch.grid[2];
-  const int64_t blocks = launch.cooperative ? in_grid : cluster_blocks_;
+  const int64_t blocks = launch.cooperative ? in_grid : cluster_blocks_ * launch.together;
+  switches_ = launch.seed | 1;
+  const auto lanes = static_cast<int64_t>(lanes_in_warp());
+  numbers_ = blocks > 1 ? (threads_ + lanes - 1) / lanes * lanes : threads_;
   make_room(launch.cooperative ? threads_ * blocks : 0);
   blocks_ = std::vector<Block>(static_cast<size_t>(blocks));
   clusters_.resize(static_cast<size_t>(blocks / cluster_blocks_));
@@ -43,7 +46,7 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   }
   aside_.resize(blocks > 1 ? static_cast<size_t>(blocks) * launch.shared.size() : 0);
   for (page_bits_ = 12; launch.shared.size() >> page_bits_ >= 64;) ++page_bits_;
-  warps_.assign(warp_of(threads_ * blocks - 1) + 1, Warp{});
+  warps_.assign(warp_of(numbers_ * blocks - 1) + 1, Warp{});
   make_order();
   __kw_block_dim = {static_cast<unsigned>(launch.block[0]), static_cast<unsigned>(launch.block[1]),
                     static_cast<unsigned>(launch.block[2])};
@@ -89,7 +92,7 @@ int64_t Scheduler::ordered(int64_t nth) const {
   return permutation_.empty() ? nth : permutation_[static_cast<size_t>(nth)];
 }
 
-void Scheduler::begin_blocks(BlockOrder& clusters, int64_t first) {
+void Scheduler::begin_blocks(BlockOrder& clusters, int64_t first_of_all) {
   launch_->begin_block(launch_->user);
   const auto& extent = launch_->cluster;
   running_block_ = first_block_ = 0;
@@ -97,21 +100,26 @@ void Scheduler::begin_blocks(BlockOrder& clusters, int64_t first) {
   cluster_ = clusters_.data();
   alive_ = threads_ * static_cast<int64_t>(blocks_.size());
   int64_t next = 0;
+  std::optional<int64_t> place = first_of_all;
   for (size_t c = 0; c < clusters_.size(); ++c) {
-    if (c > 0) first = clusters.next().value();
+    if (c > 0) place = clusters.next();
+    const bool is_left = place.has_value();  // of the last that run together, some may be missing
+    const int64_t first = place.value_or(0);
     const auto in_grid =
         position(first, {launch_->grid[0] / extent[0], launch_->grid[1] / extent[1], launch_->grid[2] / extent[2]});
     Cluster& cluster = clusters_[c];
     cluster.epoch = last_epoch_ + 1;
     cluster.at_barrier = SlotList{};
     cluster.arrived = 0;
-    cluster.alive = cluster_threads_;
+    cluster.alive = is_left ? cluster_threads_ : 0;
+    if (!is_left) alive_ -= cluster_threads_;
     for (int64_t rank = 0; rank < cluster_blocks_; ++rank, ++next) {
       Block& block = blocks_[static_cast<size_t>(next)];
       const auto within = position(rank, extent);
       block = Block{};
       for (size_t d = 0; d < 3; ++d) block.index[d] = static_cast<unsigned>(in_grid[d] * extent[d] + within[d]);
-      block.alive = threads_;
+      block.alive = is_left ? threads_ : 0;
+      block.started = is_left ? 0 : threads_;
       block.epoch = ++last_epoch_;
       if (blocks_.size() > 1) std::memcpy(aside_of(next), launch_->shared.data(), launch_->shared.size());
     }
@@ -125,13 +133,14 @@ void Scheduler::begin_blocks(BlockOrder& clusters, int64_t first) {
   idle_ = at_grid_ = SlotList{};
   arrived_at_grid_ = returned_blocks_ = spinning_ = 0;
   rounds_in_vain_ = 0;
-  cluster_phases_.assign(static_cast<size_t>(alive_), 0);
+  cluster_phases_.assign(static_cast<size_t>(numbers_) * blocks_.size(), 0);
   for (Cluster& cluster : clusters_) cluster.phase = 0;
   for (const auto& slot : slots_) idle_.push(slot.get());
   const size_t warps_of_block = warps_.size() / blocks_.size();
   for (size_t w = 0; w < warps_.size(); ++w) {
+    const bool is_missing = blocks_[w / warps_of_block].alive == 0;
     const size_t behind = static_cast<size_t>(threads_) - w % warps_of_block * lanes_in_warp();
-    warps_[w].alive = behind >= lanes_in_warp() ? whole_warp_ : (Lanes{1} << behind) - 1;
+    warps_[w].alive = is_missing ? 0 : behind >= lanes_in_warp() ? whole_warp_ : (Lanes{1} << behind) - 1;
     warps_[w].open = 0;
     warps_[w].asking = 0;
     warps_[w].askers = SlotList{};
@@ -232,7 +241,7 @@ void Scheduler::fiber_main() {
 void Scheduler::set_thread(int64_t thread) {
   current_thread_ = thread;
   if (blocks_.size() > 1) enter(block_of(thread));
-  const auto& index = indices_[static_cast<size_t>(blocks_.size() == 1 ? thread : thread % threads_)];
+  const auto& index = indices_[static_cast<size_t>(blocks_.size() == 1 ? thread : thread % numbers_)];
   __kw_thread_index = {index[0], index[1], index[2]};
 }
 
@@ -242,7 +251,7 @@ bool Scheduler::next_thread() {
     if (!own_block().ready.empty()) return false;
   }
   if (own_block().started == threads_) return false;
-  current_->thread = running_block_ * threads_ + ordered(own_block().started++);
+  current_->thread = running_block_ * numbers_ + ordered(own_block().started++);
   set_thread(current_->thread);
   note_progress();
   return true;

@@ -1,6 +1,6 @@
-// Runs the threads of one block after another on one OS thread; those of the blocks of a cluster, or of a cooperative
-// launch's whole grid, by turns. Fibers are lazy: one fiber takes CUDA threads in turn until one of them waits, so a
-// kernel without barriers is a plain loop.
+// Runs the threads of one block after another on one OS thread; those of the blocks of a cluster, of a few clusters, or
+// of a cooperative launch's whole grid, by turns. Fibers are lazy: one fiber takes CUDA threads in turn until one of
+// them waits, so a kernel without barriers is a plain loop.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +34,9 @@ struct LaunchContext {
   std::string kernel;
   std::array<int64_t, 3> grid, block, cluster{1, 1, 1};
   bool cooperative = false;  // the blocks of the whole grid run together. Only where the build checks
+  // So many clusters run together, and threads switch at drawn atomic and volatile accesses, so that what is read
+  // before one may be another's afterwards. Only where the build checks.
+  int64_t together = 1;
   size_t dynamic_shared_bytes = 0;
   int warp_lanes = 32;  // or 64
   void (*run)(void** args) = nullptr;
@@ -121,6 +124,8 @@ class Scheduler {
   // In a cooperative launch: the running thread reads this place, which others may write meanwhile, or updates it
   // without changing it. It lets others go on if that looks like waiting for them.
   void note_poll(const volatile void* place, const void* site, const void* frame);
+  // Before an atomic or volatile access of the running thread: others may go on first, where clusters run together.
+  void may_switch(const void* address, const void* site, const void* frame);
   // The running thread changes what others may wait for.
   void note_progress() {
     ++progress_;
@@ -182,7 +187,7 @@ class Scheduler {
   int64_t first_block() const { return first_block_; }  // of the cluster in all that runs together
   int64_t first_thread() const { return first_thread_; }
   bool is_cooperative() const { return launch_->cooperative; }
-  int64_t in_cluster(const Slot& slot) const { return slot.thread % cluster_threads_; }
+  int64_t in_cluster(const Slot& slot) const { return slot.thread % (numbers_ * cluster_blocks_); }
   // A block of all that run together touches the module's shared memory there, from this offset on. Told by the
   // checking build, so that no more need be moved when another block runs.
   void note_touched(int64_t block, size_t offset, size_t bytes) {
@@ -280,7 +285,7 @@ class Scheduler {
   };
 
   static void fiber_main();
-  void begin_blocks(BlockOrder& clusters, int64_t first);
+  void begin_blocks(BlockOrder& clusters, int64_t first_of_all);
   void make_room(int64_t threads);
   void run_blocks();
   void enter(int64_t block);
@@ -294,7 +299,7 @@ class Scheduler {
   void finish_thread();
   void set_thread(int64_t thread);
   int64_t ordered(int64_t nth) const;
-  int64_t block_of(int64_t thread) const { return blocks_.size() == 1 ? 0 : thread / threads_; }
+  int64_t block_of(int64_t thread) const { return blocks_.size() == 1 ? 0 : thread / numbers_; }
   // In turn. (A remainder takes longer than all else that a switch does.)
   int64_t block_after(int64_t block) const { return block + 1 == static_cast<int64_t>(blocks_.size()) ? 0 : block + 1; }
   Cluster& cluster_of(int64_t block) { return clusters_[static_cast<size_t>(block / cluster_blocks_)]; }
@@ -334,6 +339,7 @@ class Scheduler {
   int64_t current_thread_ = 0;  // its number in all that runs together
 
   int64_t threads_ = 0;           // of a block
+  int64_t numbers_ = 0;           // of a block's threads: those of whole warps, where several blocks run together
   std::vector<Block> blocks_{1};  // that run together: of a cluster, or of the grid
   int64_t cluster_blocks_ = 1, cluster_threads_ = 0;
   std::vector<Cluster> clusters_;
@@ -357,6 +363,7 @@ class Scheduler {
   int rounds_in_vain_ = 0;                       // of all that spin
   uint32_t last_epoch_ = 0;
   uint64_t launches_ = 0;
+  uint64_t switches_ = 0;  // what draws them
   int muted_ = 0;
   std::optional<Fault> fault_;
 };
