@@ -47,15 +47,18 @@ core::Bindings thin_shape(const benchsuite::Problem& problem, statistics::Keys& 
   return axes;
 }
 
-// The axes `large` as large as the limits allow, alike or in drawn proportions; the others small. The large ones are
-// odd, so that offsets are, or whole tiles.
+enum class Sizes { odd, whole_tiles, any };
+
+// The axes `large` as large as the limits allow, alike or in drawn proportions; the others small. Odd ones have odd
+// offsets.
 std::optional<core::Bindings> balanced_shape(const benchsuite::Problem& problem,
-                                             const std::vector<const benchsuite::Axis*>& large, bool odd,
+                                             const std::vector<const benchsuite::Axis*>& large, Sizes sizes,
                                              int64_t most_elements, int64_t most_flops, statistics::Keys& keys) {
   core::Bindings axes = thin_shape(problem, keys);
   const int64_t tile = drawn_tile(keys);
   const auto set = [&](const benchsuite::Axis& axis, int64_t size) {
-    if (axis.values.empty()) size = odd ? size - (size + 1) % 2 : whole_tiles(size, tile);
+    if (axis.values.empty() && sizes == Sizes::odd) size -= (size + 1) % 2;
+    if (axis.values.empty() && sizes == Sizes::whole_tiles) size = whole_tiles(size, tile);
     axes[axis.name] = into_domain(axis, size);
   };
   const bool alike = keys.below(4) != 0;
@@ -100,13 +103,24 @@ std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem,
     core::Bindings axes = thin_shape(problem, keys);
     const int64_t least = keys.coin() ? listed + 1 : std::max(listed + 1, most / 2);
     int64_t size = large.values.empty() ? draw_between(least, most, keys) : draw_between(large, least, most, keys);
-    const bool round = keys.below(4) == 0;
+    constexpr Sizes kSizes[] = {Sizes::odd, Sizes::any, Sizes::any, Sizes::whole_tiles};
+    const Sizes sizes = kSizes[keys.below(std::size(kSizes))];
     const int64_t tile = drawn_tile(keys);
     do {
-      axes[large.name] = into_domain(large, round ? whole_tiles(size, tile) : size | 1);
+      const bool is_whole = sizes == Sizes::whole_tiles;
+      axes[large.name] = into_domain(large, is_whole ? whole_tiles(size, tile) : size | (sizes == Sizes::odd ? 1 : 0));
       size = size * 7 / 8;
     } while (!small_enough(problem, axes, most_elements, most_flops) && size > listed);
-    if (small_enough(problem, axes, most_elements, most_flops)) shapes.push_back(std::move(axes));
+    if (!small_enough(problem, axes, most_elements, most_flops)) continue;
+    shapes.push_back(std::move(axes));
+    if (problem.axes.size() > 1 || !large.values.empty()) continue;
+    // Other problems have a tail for each row; the only one of a large grid may have four sizes.
+    constexpr int64_t kTails = 4;
+    for (int64_t more = 1; more < kTails; ++more) {
+      const int64_t beyond = draw_between(listed + 1, std::min(most, 2 * listed) + 1, keys);
+      const int64_t tail = (shapes[0].at(large.name) + more) % kTails;
+      shapes.push_back({{large.name, large.at_most(beyond / kTails * kTails + tail)}});
+    }
   }
   return shapes;
 }
@@ -206,20 +220,20 @@ std::vector<core::Bindings> far_shapes(const benchsuite::Problem& problem, int64
     // axis has its own below.
     const int64_t most = std::min(large.max, most_elements);
     if (problem.axes.size() > 1 && is_inner(problem, large) && large.values.empty()) {
-      add_thin(large, draw_between(std::max(large.min, most / 2), most, keys) | 1);
+      add_thin(large, draw_between(std::max(large.min, most / 2), most, keys) | (keys.coin() ? 1 : 0));
     }
   }
   std::vector<const benchsuite::Axis*> all;
   for (const benchsuite::Axis& axis : problem.axes) all.push_back(&axis);
-  const auto add_balanced = [&](bool odd) {
-    if (const auto shape = balanced_shape(problem, all, odd, most_elements, most_flops_of_large, keys))
+  const auto add_balanced = [&](Sizes sizes) {
+    if (const auto shape = balanced_shape(problem, all, sizes, most_elements, most_flops_of_large, keys))
       shapes.push_back(*shape);
   };
-  add_balanced(true);
-  if (all.size() > 1) add_balanced(false);
+  add_balanced(Sizes::odd);
+  if (all.size() > 1) add_balanced(Sizes::whole_tiles);
   while (all.size() > 2) {
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(keys.below(all.size())));
-    if (all.size() == 2) add_balanced(keys.coin());
+    if (all.size() == 2) add_balanced(keys.coin() ? Sizes::odd : Sizes::whole_tiles);
   }
   if (const auto huge = shape_beyond_32_bits(problem, most_elements, most_flops, keys)) shapes.push_back(*huge);
   return shapes;

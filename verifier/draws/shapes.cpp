@@ -199,6 +199,29 @@ std::vector<core::Bindings> draw_crossed_shapes(const benchsuite::Problem& probl
   return shapes;
 }
 
+std::vector<core::Bindings> draw_shapes_of_two_whole_axes(const benchsuite::Problem& problem, int64_t most_elements,
+                                                          int64_t most_flops, statistics::Keys& keys) {
+  constexpr int64_t kLeastTail = 5, kMostTail = 40;
+  constexpr size_t kMostShapes = 32;
+  std::vector<core::Bindings> shapes;
+  for (size_t one = 0; one < problem.axes.size(); ++one) {
+    for (size_t other = one + 1; other < problem.axes.size(); ++other) {
+      for (const benchsuite::Axis& tail : problem.axes) {
+        if (&tail == &problem.axes[one] || &tail == &problem.axes[other]) continue;
+        core::Bindings axes;
+        for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = into_domain(axis, axis.min);
+        for (const size_t whole : {one, other}) {
+          axes[problem.axes[whole].name] = into_domain(problem.axes[whole], kMultiple << keys.below(2));
+        }
+        axes[tail.name] = draw_between(tail, kLeastTail, kMostTail, keys);
+        const bool fits = small_enough(problem, axes, most_elements, most_flops);
+        if (fits && shapes.size() < kMostShapes) shapes.push_back(std::move(axes));
+      }
+    }
+  }
+  return shapes;
+}
+
 std::vector<core::Bindings> draw_middle_shapes(const benchsuite::Problem& problem, int64_t count, int64_t most_elements,
                                                int64_t most_flops, statistics::Keys& keys) {
   constexpr int64_t kLeastLong = 1024, kMostShort = 256;

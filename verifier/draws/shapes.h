@@ -41,6 +41,12 @@ std::vector<core::Bindings> draw_crossed_shapes(const benchsuite::Problem& probl
                                                 int times, int64_t most_elements, int64_t most_flops,
                                                 statistics::Keys& keys);
 
+// For each two axes and a third one a shape in which the two are 64 or 128 and the third has 5 to 40: a path for whole
+// tiles may forget the tail of a sum. The other axes are as small as they may be. At most 32 shapes, and none for fewer
+// than three axes.
+std::vector<core::Bindings> draw_shapes_of_two_whole_axes(const benchsuite::Problem& problem, int64_t most_elements,
+                                                          int64_t most_flops, statistics::Keys& keys);
+
 // So many shapes of which the axes in turn are long: from 1024 to the end of the domain or of the limits, with a liking
 // for no order of magnitude, half the time a multiple of 4 to 64. The other axes are short. Fewer where the limits
 // allow fewer.

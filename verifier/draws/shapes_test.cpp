@@ -118,6 +118,27 @@ TEST(Shapes, LongRowsHaveManyResidues) {
   }
 }
 
+TEST(Shapes, EachTwoAxesAreWholeOnceWithATailOfAThird) {
+  statistics::Keys keys(3);
+  const benchsuite::Problem problem = shipped_problem("conv2d_bf16");
+  int filters_and_width = 0;
+  for (const core::Bindings& axes : draw_shapes_of_two_whole_axes(problem, 1 << 20, int64_t{1} << 30, keys)) {
+    filters_and_width += axes.at("W") % 64 == 0 && axes.at("K") % 64 == 0 && axes.at("C") >= 5 && axes.at("C") <= 40;
+  }
+  EXPECT_GE(filters_and_width, 1);
+  EXPECT_TRUE(draw_shapes_of_two_whole_axes(shipped_problem("transpose_f32"), 1 << 20, 1 << 30, keys).empty());
+}
+
+TEST(Shapes, LongSizesOfTheOnlyAxisHaveEachTailOfFour) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    statistics::Keys keys(seed);
+    std::set<int64_t> tails;
+    const auto shapes = draw_long_shapes(shipped_problem("vector_add_f32"), "cpu", 1 << 24, 1 << 29, keys);
+    for (const core::Bindings& axes : shapes) tails.insert(axes.at("N") % 4);
+    EXPECT_EQ(tails.size(), 4u) << seed;
+  }
+}
+
 TEST(Shapes, LengthsSpanSeveralChunks) {
   const benchsuite::Problem problem = shipped_problem("decode_bf16");
   for (uint64_t seed = 0; seed < 20; ++seed) {

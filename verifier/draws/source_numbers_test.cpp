@@ -65,6 +65,14 @@ TEST(SourceNumbers, AnInputMayHoldAMultipleOfADivisor) {
   EXPECT_EQ(values, (std::vector<double>{256, 11, 12, 13, 14}));
 }
 
+TEST(SourceNumbers, ConstantExpressionsAreNumbers) {
+  const SourceNumbers numbers = numbers_of(
+      "constexpr int kFits = (48 * 1024 - 256) / sizeof(float), kHalf = kFits / 2; if (N > kFits || N > kHalf) return;",
+      {});
+  EXPECT_EQ(std::ranges::count(numbers.decisive, 12224), 1);
+  EXPECT_EQ(std::ranges::count(numbers.decisive, 6112), 1);
+}
+
 TEST(SourceNumbers, NarrowTypesEnd) {
   EXPECT_EQ(numbers_of("const short s = i; uint8_t b = i;", {}).ends_of_types,
             (std::vector<int64_t>{1 << 15, 1 << 16, 1 << 8}));

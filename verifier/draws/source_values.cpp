@@ -1,7 +1,11 @@
 #include "verifier/draws/source_values.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <utility>
+
+#include "core/expr.h"
 
 namespace verifier::draws {
 using sandbox::Token;
@@ -48,6 +52,10 @@ SourceValues::SourceValues(const std::vector<Token>& tokens, const sandbox::Tuna
   // One after another: a constant may be a product of earlier ones.
   size_t constants = 0;
   const auto define = [&](size_t at, size_t begin) {
+    if (const std::optional<int64_t> value = constant_from(begin); value && constants < kMostConstants) {
+      ++constants;
+      return name({{tokens[at].text, *value}});
+    }
     const std::vector<int64_t> products = products_from(begin);
     if (products.empty()) return;
     int64_t value = products.back();
@@ -71,6 +79,40 @@ SourceValues::SourceValues(const std::vector<Token>& tokens, const sandbox::Tuna
       const bool assigned = tokens[i + 1].is("=") && !tokens[i + 2].is("=");
       if (tokens[i].kind == TokenKind::identifier && assigned) define(i, i + 2);
     }
+  }
+}
+
+std::optional<int64_t> SourceValues::constant_from(size_t begin) const {
+  constexpr size_t kMostTokens = 48;
+  constexpr std::pair<std::string_view, std::string_view> kSizes[] = {
+      {"float", "4"},  {"int", "4"},    {"unsigned", "4"}, {"half", "2"},
+      {"__half", "2"}, {"double", "8"}, {"float4", "16"},  {"float2", "8"}};
+  std::string text;
+  size_t i = begin, count = 0;
+  int depth = 0;
+  for (; i < tokens_.size() && tokens_[i].directive == tokens_[begin].directive; ++i) {
+    const Token& token = tokens_[i];
+    if (token.is(";") || (depth == 0 && token.is(","))) break;
+    depth += token.is("(") - token.is(")");
+    if (++count > kMostTokens || depth < 0) return std::nullopt;
+    if (token.is("sizeof") && i + 3 < tokens_.size() && tokens_[i + 1].is("(") && tokens_[i + 3].is(")")) {
+      const auto size = std::ranges::find(kSizes, tokens_[i + 2].text, [](const auto& of) { return of.first; });
+      if (size == std::end(kSizes)) return std::nullopt;
+      text += std::string(" ") + std::string(size->second);
+      i += 3;
+    } else if (of_[i]) {
+      text += " " + std::to_string(*of_[i]);
+    } else if (token.kind == TokenKind::punctuation &&
+               std::string_view("+-*/%()").find(token.text) != std::string_view::npos) {
+      text += token.text;
+    } else {
+      return std::nullopt;
+    }
+  }
+  try {
+    return core::Expr::parse(text).eval({});
+  } catch (const core::ExprError&) {
+    return std::nullopt;
   }
 }
 

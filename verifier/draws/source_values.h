@@ -31,6 +31,8 @@ class SourceValues {
 
  private:
   void name(const sandbox::TunableBinding& values);
+  // Of "(48 * 1024 - 256) / sizeof(float);" from its first token: 12224.
+  std::optional<int64_t> constant_from(size_t begin) const;
 
   const std::vector<sandbox::Token>& tokens_;
   std::vector<std::optional<int64_t>> of_;

@@ -17,6 +17,13 @@ using verdicts::Effort;
 using verdicts::Verdict;
 using verdicts::Where;
 
+// Times the operations of a residue's shape.
+constexpr int64_t kForWholeTiles = 4;
+
+// Of the checking build, which runs on the cpu device for candidates of any device.
+constexpr size_t kForward = 0, kReverse = 1, kSeeded = 2;
+constexpr size_t kOrdersOfCheckingBuild[] = {kForward, kSeeded, kReverse, kSeeded};
+
 int64_t largest_tensor(const benchsuite::Problem& problem, const core::Bindings& axes) {
   int64_t most = 0;
   for (const auto* some : {&problem.inputs, &problem.outputs}) {
@@ -81,6 +88,9 @@ std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedSha
     shape.where.distribution = draws::name_of(Distribution::patchwork);
     oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
     LaunchRequest request;
+    // Blocks run together in the seeded order alone; an early thread's fence is for itself in the forward one.
+    const bool is_bench = named.workload != nullptr && named.workload->role == benchsuite::Role::bench;
+    request.order = is_bench ? kSeeded : kOrdersOfCheckingBuild[checking_turn_++ % std::size(kOrdersOfCheckingBuild)];
     request.patience = traits_.check.far_patience;  // a tile of which a shape needs little takes its time here
     auto launched = shape.harness.launch(request, keys_.next());
     if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
@@ -146,6 +156,11 @@ std::vector<Checking::NamedShape> Checking::drawn_for_checking_build(const Conte
     return draws::draw_unseen_shapes(problem, traits_.backend, 1, policy.unseen_elements, policy.unseen_flops, keys_);
   });
   if (effort == Effort::confirm) {
+    add([&] { return draws::draw_residue_shapes(problem, policy.checking_build_residues, keys_); });
+    add([&] {
+      return draws::draw_shapes_of_conditions(problem, contender.numbers, policy.shapes_of_conditions,
+                                              policy.checking_build_cost / 8, policy.checking_build_cost / 2, keys_);
+    });
     add([&] {
       return draws::draw_long_shapes(problem, traits_.backend, policy.checking_build_cost / 8,
                                      policy.checking_build_cost / 2, keys_, policy.checking_build_times_listed);
@@ -193,6 +208,12 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
         return draws::draw_crossed_shapes(problem, backend, crossed,
                                           std::max(policy.residues.most_elements, policy.unseen_elements),
                                           policy.unseen_flops, keys_);
+      })) {
+    return verdict;
+  }
+  if (auto verdict = all_of(contender, "unseen", Depth::residue, [&] {
+        return draws::draw_shapes_of_two_whole_axes(problem, policy.residues.most_elements,
+                                                    kForWholeTiles * policy.residues.most_flops, keys_);
       })) {
     return verdict;
   }
@@ -366,8 +387,8 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
   for (const Distribution one : {Distribution::dominant, Distribution::extremes}) {
     if (std::ranges::count(adversarial, one) > 0) for_ends.push_back(one);
   }
-  if (for_ends.empty() && std::ranges::count(adversarial, Distribution::one_value) > 0) {
-    for_ends.push_back(Distribution::one_value);  // counts reach the number of elements
+  if (std::ranges::count(adversarial, Distribution::one_value) > 0) {
+    for_ends.push_back(Distribution::one_value);  // all elements fall into one bin, segment or row
   }
   if (for_ends.empty()) for_ends.push_back(any_adversarial());
   const auto one_for_ends = [&] { return for_ends[keys_.below(for_ends.size())]; };
@@ -379,7 +400,11 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
     if (auto verdict = draw(shape, Distribution::ordinary)) return verdict;
     return draw(shape, adversarial[middle_turn_++ % adversarial.size()]);
   }
-  if (depth == Depth::wide) return draw(shape, Distribution::ordinary);
+  if (depth == Depth::wide) {
+    if (auto verdict = draw(shape, Distribution::ordinary)) return verdict;
+    const bool counts = std::ranges::count(adversarial, Distribution::one_value) > 0;
+    return counts && !dear ? draw(shape, Distribution::one_value) : std::nullopt;
+  }
   if (depth == Depth::values) {
     // Each number in each way where they are few; a length that a kernel divides is a multiple by chance.
     constexpr size_t kDraws = 16;
@@ -404,7 +429,11 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
   if (depth == Depth::longer || depth == Depth::far) {
     std::vector<Distribution> chosen = for_ends;
     chosen.push_back(draws::draw_disguise(problem, keys_));
-    if (depth == Depth::longer) chosen.push_back(adversarial[middle_turn_++ % adversarial.size()]);
+    if (depth == Depth::longer) {
+      chosen.push_back(adversarial[middle_turn_++ % adversarial.size()]);
+      // What a kernel keeps of a long row may have room for less than a rising one brings.
+      if (std::ranges::count(adversarial, Distribution::ordered) > 0) chosen.push_back(Distribution::ordered);
+    }
     if (dear) chosen = {chosen[dear_turn_++ % chosen.size()]};
     for (const Distribution distribution : chosen) {
       if (auto verdict = draw(shape, distribution, traits_.check.far_patience)) return verdict;

@@ -90,6 +90,7 @@ class Checking {
   statistics::Keys& keys_;
   draws::DrawKeys draw_keys_;
   verdicts::Correct findings_;
+  size_t checking_turn_ = 0;
   std::vector<double> values_;  // that the source of the contender names
   double last_us_ = 0;          // of the last draw's launch
   size_t turn_ = 0;             // of thread orders

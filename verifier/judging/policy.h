@@ -73,6 +73,9 @@ struct CheckPolicy {
   // bench shapes when a win is confirmed, and axes of so many times the listed sizes. A tile that needs little of a
   // long sum takes as long as one that needs all: 9 s for K = 12550.
   int64_t checking_build_cost = 2'000'000, checking_build_bench_cost = 200'000'000, checking_build_times_listed = 8;
+  // Small shapes for it: rows begin at each residue, at which wide loads are misaligned.
+  draws::Residues checking_build_residues = {
+      .count = 16, .inner_reach = 64, .most_elements = 1 << 12, .most_flops = 1 << 18};
   // Of a kernel that is for a GPU: shapes of this many elements and operations in which a pipeline comes round.
   int64_t rows_of_tiles_elements = 1 << 20, rows_of_tiles_flops = 64'000'000;
   // A drawn shape comes nearer until it takes about so long, told by what a thread took at the listed ones, but not
