@@ -115,9 +115,10 @@ std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem,
     shapes.push_back(std::move(axes));
     if (problem.axes.size() > 1 || !large.values.empty()) continue;
     // Other problems have a tail for each row; the only one of a large grid may have four sizes.
-    constexpr int64_t kTails = 4;
+    constexpr int64_t kTails = 4, kLeastTimes = 4, kMostTimes = 16;
     for (int64_t more = 1; more < kTails; ++more) {
-      const int64_t beyond = draw_between(listed + 1, std::min(most, 2 * listed) + 1, keys);
+      const int64_t beyond =
+          draw_between(std::min(most, kLeastTimes * listed), std::min(most, kMostTimes * listed) + 1, keys);
       const int64_t tail = (shapes[0].at(large.name) + more) % kTails;
       shapes.push_back({{large.name, large.at_most(beyond / kTails * kTails + tail)}});
     }

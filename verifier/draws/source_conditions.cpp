@@ -286,8 +286,10 @@ std::vector<Condition> conditions_of(const std::vector<Token>& tokens, const Sou
         break;
       }
     }
-    for (const std::string& argument : launch.args) {
-      const std::vector<Token> passed = sandbox::tokenize(argument);
+    std::vector<std::string> texts = launch.args;
+    for (const core::Expr& extent : launch.grid) texts.push_back(extent.text());  // "1 + 7 * (N >= 32768)"
+    for (const std::string& text : texts) {
+      const std::vector<Token> passed = sandbox::tokenize(text);
       conditions.read(passed, SourceValues(passed, binding));
     }
   }

@@ -25,7 +25,7 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-// Comparisons of names with numbers of 3 and more, in the source and in the launches' arguments; at most 128. If a name
+// Comparisons of names with numbers of 3 and more, in the source and in the launches' arguments and grids; at most 128. If a name
 // is defined from another (`int tiles = ceil_div(K, BK)`), or is a kernel's parameter for which a launch passes
 // another, its conditions are also given for that other name: of the sizes at which `tiles % 2 == 1` holds with BK =
 // 32, those with `K % 64 == 32`. Names have no scope.

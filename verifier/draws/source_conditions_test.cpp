@@ -129,6 +129,13 @@ TEST(SourceConditions, WhatTheyCannotReadIsNone) {
             (std::vector<Condition>{{"M", Relation::most, 7}}));
 }
 
+TEST(SourceConditions, AGridMayDependOnASize) {
+  sandbox::Launch launch;
+  launch.kernel = "f";
+  launch.grid[1] = core::Expr::parse("1 + 7 * (N >= 32768)");
+  EXPECT_EQ(of("N", conditions("", {}, {launch})), (std::vector<Condition>{{"N", Relation::least, 32768}}));
+}
+
 TEST(SourceConditions, AreFewWhateverTheSource) {
   std::string circles, ones = "int x = 1";
   for (int i = 0; i < 32; ++i) {

@@ -38,10 +38,6 @@ bool decides(const std::vector<Token>& tokens, size_t at) {
   return text == "%" || text == "=";
 }
 
-namespace {
-bool ends_declaration(const Token& token) { return token.is(";") || token.is("{") || token.is(")"); }
-}  // namespace
-
 SourceValues::SourceValues(const std::vector<Token>& tokens, const sandbox::TunableBinding& binding)
     : tokens_(tokens), of_(tokens.size()) {
   constexpr size_t kMostConstants = 64;
@@ -75,7 +71,9 @@ SourceValues::SourceValues(const std::vector<Token>& tokens, const sandbox::Tuna
   for (size_t i = 0; i + 2 < tokens.size(); ++i) {
     if (tokens[i].is("define") && tokens[i].directive >= 0) define(i + 1, i + 2);
     if (!tokens[i].is("constexpr") && !tokens[i].is("const")) continue;
-    for (++i; i + 2 < tokens.size() && !ends_declaration(tokens[i]); ++i) {
+    int depth = 0;
+    for (++i; i + 2 < tokens.size() && !tokens[i].is(";") && !tokens[i].is("{") && depth >= 0; ++i) {
+      depth += tokens[i].is("(") - tokens[i].is(")");
       const bool assigned = tokens[i + 1].is("=") && !tokens[i + 2].is("=");
       if (tokens[i].kind == TokenKind::identifier && assigned) define(i, i + 2);
     }
