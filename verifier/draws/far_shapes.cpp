@@ -111,17 +111,23 @@ std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem,
       axes[large.name] = into_domain(large, is_whole ? whole_tiles(size, tile) : size | (sizes == Sizes::odd ? 1 : 0));
       size = size * 7 / 8;
     } while (!small_enough(problem, axes, most_elements, most_flops) && size > listed);
-    if (!small_enough(problem, axes, most_elements, most_flops)) continue;
-    shapes.push_back(std::move(axes));
-    if (problem.axes.size() > 1 || !large.values.empty()) continue;
-    // Other problems have a tail for each row; the only one of a large grid may have four sizes.
-    constexpr int64_t kTails = 4, kLeastTimes = 4, kMostTimes = 16;
-    for (int64_t more = 1; more < kTails; ++more) {
-      const int64_t beyond =
-          draw_between(std::min(most, kLeastTimes * listed), std::min(most, kMostTimes * listed) + 1, keys);
-      const int64_t tail = (shapes[0].at(large.name) + more) % kTails;
-      shapes.push_back({{large.name, large.at_most(beyond / kTails * kTails + tail)}});
-    }
+    if (small_enough(problem, axes, most_elements, most_flops)) shapes.push_back(std::move(axes));
+  }
+  return shapes;
+}
+
+std::vector<core::Bindings> draw_tails_of_the_only_axis(const benchsuite::Problem& problem, const std::string& backend,
+                                                        int64_t most_elements, int64_t most_flops,
+                                                        statistics::Keys& keys) {
+  constexpr int64_t kTails = 4, kLeastTimes = 3, kMostTimes = 8;
+  std::vector<core::Bindings> shapes;
+  if (problem.axes.size() > 1 || !problem.axes[0].values.empty()) return shapes;
+  const benchsuite::Axis& axis = problem.axes[0];
+  const int64_t listed = listed_size(problem, backend, axis.name);
+  for (int64_t tail = 0; tail < kTails; ++tail) {
+    const int64_t size = draw_between(kLeastTimes * listed, kMostTimes * listed, keys) / kTails * kTails + tail;
+    const core::Bindings axes{{axis.name, axis.at_most(size)}};
+    if (small_enough(problem, axes, most_elements, most_flops)) shapes.push_back(axes);
   }
   return shapes;
 }

@@ -77,6 +77,12 @@ std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem,
                                              int64_t most_elements, int64_t most_flops, statistics::Keys& keys,
                                              int64_t most_times_listed = INT64_MAX);
 
+// Of a problem with one axis four sizes beyond the listed ones, one for each remainder by four: the only tail of a
+// large grid may be forgotten. Other problems have one for each row, and get none.
+std::vector<core::Bindings> draw_tails_of_the_only_axis(const benchsuite::Problem& problem, const std::string& backend,
+                                                        int64_t most_elements, int64_t most_flops,
+                                                        statistics::Keys& keys);
+
 // For each axis of the largest listed benchmark of `backend` that the limits allow, that shape with this axis several
 // times as long, all in whole tiles of 64 where they are that long: a pipeline comes round only in a row of tiles.
 std::vector<core::Bindings> draw_rows_of_tiles(const benchsuite::Problem& problem, const std::string& backend,

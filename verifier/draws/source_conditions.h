@@ -25,10 +25,10 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-// Comparisons of names with numbers of 3 and more, in the source and in the launches' arguments and grids; at most 128. If a name
-// is defined from another (`int tiles = ceil_div(K, BK)`), or is a kernel's parameter for which a launch passes
-// another, its conditions are also given for that other name: of the sizes at which `tiles % 2 == 1` holds with BK =
-// 32, those with `K % 64 == 32`. Names have no scope.
+// Comparisons of names with numbers of 3 and more, in the source and in the launches' arguments and grids; at most 128.
+// If a name is defined from another (`int tiles = ceil_div(K, BK)`), or is a kernel's parameter for which a launch
+// passes another, its conditions are also given for that other name: of the sizes at which `tiles % 2 == 1` holds with
+// BK = 32, those with `K % 64 == 32`. Names have no scope.
 std::vector<Condition> conditions_of(const std::vector<sandbox::Token>& tokens, const SourceValues& values,
                                      std::span<const sandbox::Launch> launches, const sandbox::TunableBinding& binding);
 

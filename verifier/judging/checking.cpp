@@ -255,6 +255,11 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
       })) {
     return verdict;
   }
+  if (auto verdict = all_of(contender, "unseen", Depth::wide, [&] {
+        return draws::draw_tails_of_the_only_axis(problem, backend, policy.far_elements, far_flops, keys_);
+      })) {
+    return verdict;
+  }
   const int64_t large_flops = std::max(policy.large_times_bench * bench.flops, far_flops / 4);
   const int64_t wide_elements = std::max(elements, policy.far_elements / 16);
   const int64_t wide_flops = std::max(flops, policy.far_flops / 16);
