@@ -20,6 +20,13 @@ double f8_flop_s(const Calibration& calibration) {
   return calibration.tensor_f16_flop_s * (has_f8 ? 2 : 1);
 }
 
+// Products of whole numbers of 8 bits: twice as fast as of f16 since sm_80. Other sums of integers have no peak.
+std::optional<double> whole_flop_s(const benchsuite::Problem& problem, const Calibration& calibration) {
+  const bool has_i8 = std::ranges::count(problem.inputs, DType::i8, &benchsuite::Tensor::dtype) > 0;
+  if (!has_i8 || !is_product(problem.kind) || !calibration.architecture.starts_with("sm_")) return std::nullopt;
+  return 2 * calibration.tensor_f16_flop_s;
+}
+
 // An f32 is the sum of three bf16, and six of the nine products of pieces make one of all 24 bits (kw/pieces.cuh).
 constexpr double kProductsOfPieces = 6;
 double product_flop_s(const Calibration& calibration) {
@@ -62,7 +69,7 @@ const benchsuite::Workload& workload_of(const benchsuite::Problem& problem, cons
 
 std::optional<double> peak_flop_s(const benchsuite::Problem& problem, const core::Bindings& axes,
                                   const Calibration& calibration) {
-  if (!core::is_floating(problem.contract.accumulate)) return std::nullopt;
+  if (!core::is_floating(problem.contract.accumulate)) return whole_flop_s(problem, calibration);
   if (problem.contract.accumulate == DType::f64) return calibration.fp64_flop_s;
   double peak = calibration.fp32_flop_s;
   int64_t most = 0;

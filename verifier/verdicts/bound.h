@@ -29,9 +29,10 @@ std::optional<double> peak_flop_s(const benchsuite::Problem& problem, const core
 // For a problem at these axes, which must have been validated for it. The peak is that of the largest floating input
 // (of several as large, the slower): tensor cores for f16, bf16 and (twice as fast from sm_89 on) formats of 8 bits,
 // and for f32 where the contract allows TF32, otherwise the plain one, or in products of matrices a sixth of that of
-// bf16 if that is faster (three bf16 hold an f32); fp64 where sums are kept in it, and none where
-// sums are integers. Memory goes at the fastest rate seen, of reading, writing or copying. The floor: what must come
-// from memory, at most what the inputs hold, and what is written beyond L2, at the fastest rate ever seen.
+// bf16 if that is faster (three bf16 hold an f32); fp64 where sums are kept in it. Where sums are integers there is
+// none, but for products of i8: twice that of f16. Memory goes at the fastest rate seen, of reading, writing or
+// copying. The floor: what must come from memory, at most what the inputs hold, and what is written beyond L2, at the
+// fastest rate ever seen.
 Bound bound_of(const benchsuite::Problem& problem, const core::Bindings& axes, const Calibration& calibration,
                const Conditions& conditions = {});
 

@@ -124,6 +124,12 @@ TEST(Bound, IntegersAreBoundByMemory) {
   EXPECT_FALSE(bound.by_compute);
 }
 
+TEST(Bound, ProductsOfWholeNumbersOf8BitsHaveAPeak) {
+  const Bound bound = of("gemm_i8_bf16", {{"M", 8192}, {"N", 8192}, {"K", 8192}});
+  EXPECT_TRUE(bound.by_compute);
+  EXPECT_NEAR(bound.nominal_us, 2e6 * 8192 * 8192 * 8192 / 1600e12, 0.1);
+}
+
 TEST(Bound, WhatStaysInL2IsNoPartOfTheFloor) {
   const core::Bindings axes{{"M", 4000}, {"N", 4000}, {"K", 4000}};
   EXPECT_DOUBLE_EQ(of("gemm_f16", axes).floor_us, 12.8);                 // 64 MB read; the 32 MB written fit
