@@ -124,8 +124,9 @@ std::vector<core::Bindings> draw_tails_of_the_only_axis(const benchsuite::Proble
   if (problem.axes.size() > 1 || !problem.axes[0].values.empty()) return shapes;
   const benchsuite::Axis& axis = problem.axes[0];
   const int64_t listed = listed_size(problem, backend, axis.name);
+  const int64_t most = std::min({kMostTimes * listed, axis.max, most_elements}) - kTails;
   for (int64_t tail = 0; tail < kTails; ++tail) {
-    const int64_t size = draw_between(kLeastTimes * listed, kMostTimes * listed, keys) / kTails * kTails + tail;
+    const int64_t size = draw_between(std::min(kLeastTimes * listed, most / 2), most, keys) / kTails * kTails + tail;
     const core::Bindings axes{{axis.name, axis.at_most(size)}};
     if (small_enough(problem, axes, most_elements, most_flops)) shapes.push_back(axes);
   }

@@ -207,17 +207,19 @@ std::vector<core::Bindings> draw_shapes_of_two_whole_axes(const benchsuite::Prob
   for (size_t one = 0; one < problem.axes.size(); ++one) {
     for (size_t other = one + 1; other < problem.axes.size(); ++other) {
       for (const benchsuite::Axis& tail : problem.axes) {
-        if (&tail == &problem.axes[one] || &tail == &problem.axes[other]) continue;
+        if (&tail == &problem.axes[one] || &tail == &problem.axes[other] || !tail.values.empty()) continue;
         core::Bindings axes;
         for (const benchsuite::Axis& axis : problem.axes) axes[axis.name] = into_domain(axis, axis.min);
         for (const size_t whole : {one, other}) {
           axes[problem.axes[whole].name] = into_domain(problem.axes[whole], kMultiple << keys.below(2));
         }
         axes[tail.name] = draw_between(tail, kLeastTail, kMostTail, keys);
-        const bool fits = small_enough(problem, axes, most_elements, most_flops);
-        if (fits && shapes.size() < kMostShapes) shapes.push_back(std::move(axes));
+        if (small_enough(problem, axes, most_elements, most_flops)) shapes.push_back(std::move(axes));
       }
     }
+  }
+  while (shapes.size() > kMostShapes) {
+    shapes.erase(shapes.begin() + static_cast<std::ptrdiff_t>(keys.below(shapes.size())));
   }
   return shapes;
 }
@@ -277,7 +279,8 @@ std::vector<core::Bindings> draw_shapes_of_long_counts(const benchsuite::Problem
   for (const benchsuite::Tensor& counts : problem.inputs) {
     if (counts.init.kind != benchsuite::Init::integers) continue;
     for (const benchsuite::Axis& large : problem.axes) {
-      if (!counts.init.most.names().contains(large.name) || is_inner(problem, large)) continue;
+      const bool reaches = counts.init.most.names().contains(large.name);
+      if (!reaches || is_inner(problem, large) || !large.values.empty()) continue;
       core::Bindings axes;
       for (const benchsuite::Axis& axis : problem.axes) {
         const bool is_of_counts = std::ranges::any_of(

@@ -127,6 +127,8 @@ TEST(Shapes, EachTwoAxesAreWholeOnceWithATailOfAThird) {
   }
   EXPECT_GE(filters_and_width, 1);
   EXPECT_TRUE(draw_shapes_of_two_whole_axes(shipped_problem("transpose_f32"), 1 << 20, 1 << 30, keys).empty());
+  const benchsuite::Problem of_listed = shipped_problem("attention_f16");  // its D is 64 or 128
+  EXPECT_FALSE(draw_shapes_of_two_whole_axes(of_listed, 1 << 20, int64_t{1} << 30, keys).empty());
 }
 
 TEST(Shapes, LongSizesOfTheOnlyAxisHaveEachTailOfFour) {
@@ -135,6 +137,14 @@ TEST(Shapes, LongSizesOfTheOnlyAxisHaveEachTailOfFour) {
     std::set<int64_t> tails;
     const auto shapes = draw_tails_of_the_only_axis(shipped_problem("vector_add_f32"), "cpu", 1 << 24, 1 << 29, keys);
     for (const core::Bindings& axes : shapes) tails.insert(axes.at("N") % 4);
+    EXPECT_EQ(tails.size(), 4u) << seed;
+    tails.clear();
+    const benchsuite::Problem at_its_end =
+        shipped_problem("dot_f32");  // whose largest workload is the end of its domain
+    for (const core::Bindings& axes :
+         draw_tails_of_the_only_axis(at_its_end, "cuda", 1 << 28, int64_t{1} << 34, keys)) {
+      tails.insert(axes.at("N") % 4);
+    }
     EXPECT_EQ(tails.size(), 4u) << seed;
   }
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <optional>
 
@@ -47,7 +48,7 @@ bool is_negated(const std::vector<Token>& tokens, size_t at) {
 
 constexpr size_t kMostValues = 32, kMostWholeValues = 4;
 
-// Of what is compared with a multiple, as "length % 256 == 0"; not of axes, which no element of an input is.
+// Of names that are divided, as "length % 256 == 0", the largest first; not of axes, which no input holds.
 std::vector<int64_t> divisors_of_values(const SourceNumbers& numbers, std::span<const sandbox::Launch> launches) {
   const auto is_passed = [&](const std::string& name) {
     return std::ranges::any_of(
@@ -57,6 +58,7 @@ std::vector<int64_t> divisors_of_values(const SourceNumbers& numbers, std::span<
   for (const Condition& condition : numbers.conditions) {
     if (condition.relation == Relation::remainder && !is_passed(condition.name)) divisors.push_back(condition.number);
   }
+  std::ranges::sort(divisors, std::greater());
   return divisors;
 }
 

@@ -72,8 +72,10 @@ SourceValues::SourceValues(const std::vector<Token>& tokens, const sandbox::Tuna
     if (tokens[i].is("define") && tokens[i].directive >= 0) define(i + 1, i + 2);
     if (!tokens[i].is("constexpr") && !tokens[i].is("const")) continue;
     int depth = 0;
+    const size_t first = i + 1;
     for (++i; i + 2 < tokens.size() && !tokens[i].is(";") && !tokens[i].is("{") && depth >= 0; ++i) {
       depth += tokens[i].is("(") - tokens[i].is(")");
+      if (depth == 0 && tokens[i].is(")") && tokens[first].is("(")) break;  // "if constexpr (BK == 64) stages = 3;"
       const bool assigned = tokens[i + 1].is("=") && !tokens[i + 2].is("=");
       if (tokens[i].kind == TokenKind::identifier && assigned) define(i, i + 2);
     }

@@ -88,9 +88,10 @@ std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedSha
     shape.where.distribution = draws::name_of(Distribution::patchwork);
     oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
     LaunchRequest request;
-    // Blocks run together in the seeded order alone; an early thread's fence is for itself in the forward one.
+    // Blocks run together in the seeded order alone.
     const bool is_bench = named.workload != nullptr && named.workload->role == benchsuite::Role::bench;
     request.order = is_bench ? kSeeded : kOrdersOfCheckingBuild[checking_turn_++ % std::size(kOrdersOfCheckingBuild)];
+    if (!traits_.thread_orders.empty()) shape.where.order = traits_.thread_orders[request.order];
     request.patience = traits_.check.far_patience;  // a tile of which a shape needs little takes its time here
     auto launched = shape.harness.launch(request, keys_.next());
     if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
@@ -119,6 +120,7 @@ std::optional<Verdict> Checking::checking_build_for_gpu(Contender& contender) {
 std::optional<Verdict> Checking::checking_build(Contender& contender, Effort effort) {
   if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
   FirstFailure first;
+  checking_turn_ = 0;
   double us_per_thread = 0;
   const auto fails_at = [&](const NamedShape& named) {
     auto failed = checked_at(contender, named, us_per_thread);
@@ -414,11 +416,14 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
     // Each number in each way where they are few; a length that a kernel divides is a multiple by chance.
     constexpr size_t kDraws = 16;
     const size_t rounds = std::clamp<size_t>(kDraws / values_.size(), 1, draws::kKinds);
+    std::vector<double> lengths = values_;
+    std::erase_if(lengths, [&](double value) {
+      return value < 3 || value != std::floor(value) || !draws::counts_to(problem, shape.axes, value);
+    });
     for (size_t round = 0; round < draws::kKinds; ++round) {
-      draw_keys_.begin_round(values_.size());
-      for (const double value : values_) {
-        const bool is_length = value >= 3 && value == std::floor(value) && draws::counts_to(problem, shape.axes, value);
-        if (round >= rounds && !is_length) continue;
+      const std::vector<double>& drawn = round < rounds ? values_ : lengths;
+      draw_keys_.begin_round(round <= rounds ? values_.size() : lengths.size());
+      for (const double value : drawn) {
         if (auto verdict = draw(shape, Distribution::named, 1, value)) return verdict;
       }
     }

@@ -39,35 +39,41 @@ struct Shadow {
   std::array<Mark, 2> reads;  // of two threads
 };
 
-// Whose fences come before what a thread does next: its own, and those of its block or warp once they have met since.
+// Which fences come before what a thread does next: its own, and those of its warp, block or cluster once they have met
+// since. Where threads meet in other ways, too, all of its block.
 class Fences {
  public:
   void clear() {
-    of_threads_.clear();
-    of_blocks_.clear();
-    of_warps_.clear();
+    threads_.clear();
+    warps_.clear();
+    blocks_.clear();
+    clusters_.clear();
   }
   void add(const Scheduler& scheduler) {
-    of_threads_.insert(thread(scheduler));
-    of_blocks_.try_emplace(block(scheduler), scheduler.epoch());
-    of_warps_.try_emplace(thread(scheduler) / kLanes, scheduler.warp_epoch());
+    threads_.insert(thread(scheduler));
+    warps_.try_emplace(scheduler.warp_of(thread(scheduler)), scheduler.warp_epoch());
+    blocks_.try_emplace(scheduler.first_block() + scheduler.block(), scheduler.epoch());
+    clusters_.try_emplace(scheduler.first_block(), scheduler.cluster_epoch());
   }
   bool are_before(const Scheduler& scheduler) const {
-    if (of_threads_.empty()) return false;
-    if (of_threads_.contains(thread(scheduler))) return true;
-    const auto of_block = of_blocks_.find(block(scheduler));
-    if (of_block != of_blocks_.end() && of_block->second < scheduler.epoch()) return true;
-    const auto of_warp = of_warps_.find(thread(scheduler) / kLanes);
-    return of_warp != of_warps_.end() && of_warp->second < scheduler.warp_epoch();
+    if (threads_.empty()) return false;
+    const auto met = [](const auto& fences, auto key, uint32_t epoch) {
+      const auto first = fences.find(key);
+      return first != fences.end() && first->second < epoch;
+    };
+    const int64_t block = scheduler.first_block() + scheduler.block();
+    return threads_.contains(thread(scheduler)) || met(blocks_, block, scheduler.epoch()) ||
+           met(warps_, scheduler.warp_of(thread(scheduler)), scheduler.warp_epoch()) ||
+           met(clusters_, scheduler.first_block(), scheduler.cluster_epoch()) ||
+           (scheduler.clocks().active() && blocks_.contains(block));
   }
 
  private:
-  static constexpr int64_t kLanes = 32;
   static int64_t thread(const Scheduler& scheduler) { return scheduler.first_thread() + scheduler.thread(); }
-  static int64_t block(const Scheduler& scheduler) { return scheduler.first_block() + scheduler.block(); }
 
-  std::unordered_set<int64_t> of_threads_;
-  std::unordered_map<int64_t, uint32_t> of_blocks_, of_warps_;  // the epoch of the first
+  std::unordered_set<int64_t> threads_;
+  std::unordered_map<size_t, uint32_t> warps_;  // the epoch of the first
+  std::unordered_map<int64_t, uint32_t> blocks_, clusters_;
 };
 
 class Checker {
@@ -110,7 +116,7 @@ class Checker {
     ++block_;
     suspect_.reset();
     previous_has_ended_ = false;
-    global_writes_.begin_blocks(launch_.blocks);
+    global_writes_.begin_clusters(launch_.blocks / static_cast<size_t>(running_scheduler()->cluster_blocks()));
     fences_.clear();
   }
   void end_block() {
@@ -119,7 +125,7 @@ class Checker {
   void fence() {
     Scheduler& scheduler = *running_scheduler();
     if (!launch_.cooperative) {
-      global_writes_.enter(static_cast<size_t>(absolute_block(scheduler)));
+      global_writes_.enter(cluster_of(scheduler));
       fences_.add(scheduler);
       return global_writes_.fence();
     }
@@ -243,7 +249,7 @@ class Checker {
     const GlobalWrites::Place place{static_cast<size_t>(last_buffer_ - launch_.buffers->data()),
                                     address - reinterpret_cast<uintptr_t>(last_buffer_->data), bytes};
     const GlobalWrites::Kind kind = kind_of(access);
-    global_writes_.enter(static_cast<size_t>(absolute_block(scheduler)));
+    global_writes_.enter(cluster_of(scheduler));
     const bool between_blocks =
         !launch_.cooperative || check_between_blocks(scheduler, place, address, access, site, frame);
     if (!between_blocks) return false;
@@ -329,6 +335,9 @@ class Checker {
   // Among those that run together.
   static int64_t absolute_thread(const Scheduler& scheduler) { return scheduler.first_thread() + scheduler.thread(); }
   static int64_t absolute_block(const Scheduler& scheduler) { return scheduler.first_block() + scheduler.block(); }
+  static size_t cluster_of(const Scheduler& scheduler) {
+    return static_cast<size_t>(scheduler.first_block() / scheduler.cluster_blocks());
+  }
   static unsigned warp_in_block(const Scheduler& scheduler) {
     return static_cast<unsigned>(scheduler.warp_of(scheduler.thread()) % scheduler.warps_of_block());
   }

@@ -17,7 +17,7 @@ void Scheduler::enter(int64_t block) {
   if (clusters_.size() > 1) {
     cluster_ = &cluster_of(block);
     first_block_ = block - block % cluster_blocks_;
-    first_thread_ = first_block_ * numbers_;
+    first_thread_ = first_block_ * stride_;
   }
   const auto& index = own_block().index;
   __kw_block_index = {index[0], index[1], index[2]};
@@ -110,7 +110,7 @@ void Scheduler::may_switch(const void* address, const void* site, const void* fr
   switches_ = switches_ * 6364136223846793005u + 1442695040888963407u;
   if (switches_ >> 62 != 0) return;
   set_site(site, frame);
-  yield();
+  give_way();
 }
 
 void Scheduler::note_poll(const volatile void* place, const void* site, const void* frame) {

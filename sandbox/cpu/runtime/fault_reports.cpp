@@ -71,7 +71,7 @@ Fault Scheduler::fault_here(FaultKind kind, std::string message, std::optional<i
   Fault fault{kind, std::move(message), launch_->kernel, {}, {}, line};
   const auto& block = blocks_[static_cast<size_t>(block_of(current_thread_))].index;
   fault.block = {block[0], block[1], block[2]};
-  fault.thread = position(current_thread_ % numbers_, launch_->block);
+  fault.thread = position(current_thread_ % stride_, launch_->block);
   return fault;
 }
 
@@ -87,7 +87,7 @@ void Scheduler::raise(FaultKind kind, std::string message) {
 }
 
 std::string Scheduler::describe(int64_t thread) const {
-  const auto p = position(thread % numbers_, launch_->block);
+  const auto p = position(thread % stride_, launch_->block);
   return "thread (" + std::to_string(p[0]) + "," + std::to_string(p[1]) + "," + std::to_string(p[2]) + ")";
 }
 

@@ -375,6 +375,24 @@ TEST(RacesBetweenBlocks, AreNoneWhereSomethingOrdersThem) {
   EXPECT_FALSE(other.launch("l", 4, 1));
 }
 
+// The blocks of a cluster meet, and need no fence for what they leave each other in global memory.
+TEST(RacesBetweenBlocks, AreNoneBehindABarrierOfTheirCluster) {
+  Device device(R"(
+      #include <cooperative_groups.h>
+      extern "C" __global__ void k(float* y) {
+        const auto cluster = cooperative_groups::this_cluster();
+        if (threadIdx.x == 0) y[blockIdx.x] = 1;
+        cluster.sync();
+        if (cluster.block_rank() == 0 && threadIdx.x == 0) y[8 + blockIdx.x] = y[blockIdx.x + 1];
+      })",
+                Build::check);
+  device.add_floats("y", 16, 0);
+  for (const Order order : {Order::forward, Order::seeded}) {
+    const auto fault = device.launch_clusters("k", 6, 32, 2, order);
+    EXPECT_FALSE(fault) << fault->describe();
+  }
+}
+
 // Blocks run together, and others go on between a read and the exchange that relies on it.
 TEST(Contention, AnExchangeFailsAsOthersComeBefore) {
   Device device(R"(

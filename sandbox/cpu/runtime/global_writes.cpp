@@ -16,20 +16,20 @@ void GlobalWrites::begin_launch(const std::vector<Buffer>& buffers) {
   published_.clear();
 }
 
-uint32_t GlobalWrites::new_segment(uint32_t block) {
-  owners_.push_back(block);
+uint32_t GlobalWrites::new_segment(uint32_t cluster) {
+  owners_.push_back(cluster);
   published_.push_back(false);
   return ++last_segment_;
 }
 
-void GlobalWrites::begin_blocks(size_t count) {
-  blocks_.resize(count);
-  for (Block& block : blocks_) {
-    block = Block{};
-    block.number = ++last_block_;
-    block.segment = new_segment(block.number);
+void GlobalWrites::begin_clusters(size_t count) {
+  clusters_.resize(count);
+  for (Cluster& cluster : clusters_) {
+    cluster = Cluster{};
+    cluster.number = ++last_cluster_;
+    cluster.segment = new_segment(cluster.number);
   }
-  running_ = blocks_.data();
+  running_ = clusters_.data();
 }
 
 void GlobalWrites::fence() {

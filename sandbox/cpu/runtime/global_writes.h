@@ -22,15 +22,15 @@ class GlobalWrites {
   };
 
   void begin_launch(const std::vector<Buffer>& buffers);
-  // So many begin, which run together.
-  void begin_blocks(size_t count);
-  // That of them runs whose accesses follow.
-  void enter(size_t block) { running_ = &blocks_[block]; }
+  // So many clusters of blocks begin, and run by turns. Their blocks count as one: barriers order what they do.
+  void begin_clusters(size_t count);
+  // Whose accesses follow.
+  void enter(size_t cluster) { running_ = &clusters_[cluster]; }
 
   // The running block's accesses.
   void fence();
   void observe(Kind by);
-  // `behind_fence`: a fence of the block comes before it in the thread's order.
+  // `behind_fence`: a fence comes before the write.
   void write(const Place& place, Kind kind, bool behind_fence);
 
   // Whether the running block may read this: not what another block of this launch wrote, unless that is published and
@@ -46,14 +46,14 @@ class GlobalWrites {
  private:
   static constexpr uint32_t kSplit = uint32_t{1} << 31;
 
-  struct Block {
+  struct Cluster {
     uint32_t number = 0, segment = 0;  // in progress
     std::vector<uint32_t> closed;      // segments that the next write publishes
     bool wrote = false;                // in this segment
     bool observed = false, used_atomics = false;
   };
 
-  uint32_t new_segment(uint32_t block);
+  uint32_t new_segment(uint32_t cluster);
   // A stamp: the segment, and whether it was written plainly and behind no fence. 0: nobody, or an atomic.
   uint32_t stamp_of(Kind kind, bool behind_fence) const;
   bool is_of_others(uint32_t stamp) const {
@@ -67,13 +67,13 @@ class GlobalWrites {
   // By buffer: a stamp for every two bytes, or kSplit and an index into bytes_.
   std::vector<std::vector<uint32_t>> stamps_;
   std::vector<std::array<uint32_t, 2>> bytes_;
-  std::vector<uint32_t> owners_;  // by segment of this launch: the block's number
+  std::vector<uint32_t> owners_;  // by segment of this launch: the cluster's number
   std::vector<bool> published_;   // the same
-  uint32_t last_segment_ = 0, last_block_ = 0;
+  uint32_t last_segment_ = 0, last_cluster_ = 0;
   uint32_t first_ = 1;          // segment of this launch
   uint32_t first_of_last_ = 1;  // of the launch before it
-  std::vector<Block> blocks_{1};
-  Block* running_ = blocks_.data();
+  std::vector<Cluster> clusters_{1};
+  Cluster* running_ = clusters_.data();
 };
 
 }  // namespace sandbox::cpu::runtime

@@ -260,9 +260,12 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
     };
     const int64_t blocks = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
     const int64_t grid = launch.grid[0] * launch.grid[1] * launch.grid[2];
-    constexpr int64_t kMostTogether = 3;
-    if (order == Order::seeded && !launch.cooperative && !launch.overlaps_previous)
-      context.together = std::min(kMostTogether, grid / blocks);
+    constexpr int64_t kMostTogether = 3, kMostThreads = 16384;  // each with a stack
+    const int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+    if (order == Order::seeded && !launch.cooperative && !launch.overlaps_previous) {
+      context.together =
+          std::min(grid / blocks, std::clamp<int64_t>(kMostThreads / (blocks * threads), 1, kMostTogether));
+    }
     constexpr size_t kWord = 16;
     const size_t taken = (launch.shared_bytes + kWord - 1) / kWord * kWord;
     const MemoryRange dynamic = range(state_->dynamic, kMostDynamicShared);

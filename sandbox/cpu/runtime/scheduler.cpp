@@ -35,9 +35,9 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   cluster_threads_ = threads_ * cluster_blocks_;
   const int64_t in_grid = launch.grid[0] * launch.grid[1] * launch.grid[2];
   const int64_t blocks = launch.cooperative ? in_grid : cluster_blocks_ * launch.together;
-  switches_ = launch.seed | 1;
+  switches_ = launch.seed;
   const auto lanes = static_cast<int64_t>(lanes_in_warp());
-  numbers_ = blocks > 1 ? (threads_ + lanes - 1) / lanes * lanes : threads_;
+  stride_ = blocks > 1 ? (threads_ + lanes - 1) / lanes * lanes : threads_;
   make_room(launch.cooperative ? threads_ * blocks : 0);
   blocks_ = std::vector<Block>(static_cast<size_t>(blocks));
   clusters_.resize(static_cast<size_t>(blocks / cluster_blocks_));
@@ -46,7 +46,7 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   }
   aside_.resize(blocks > 1 ? static_cast<size_t>(blocks) * launch.shared.size() : 0);
   for (page_bits_ = 12; launch.shared.size() >> page_bits_ >= 64;) ++page_bits_;
-  warps_.assign(warp_of(numbers_ * blocks - 1) + 1, Warp{});
+  warps_.assign(warp_of(stride_ * blocks - 1) + 1, Warp{});
   make_order();
   __kw_block_dim = {static_cast<unsigned>(launch.block[0]), static_cast<unsigned>(launch.block[1]),
                     static_cast<unsigned>(launch.block[2])};
@@ -132,8 +132,8 @@ void Scheduler::begin_blocks(BlockOrder& clusters, int64_t first_of_all) {
   __kw_block_index = {index[0], index[1], index[2]};
   idle_ = at_grid_ = SlotList{};
   arrived_at_grid_ = returned_blocks_ = spinning_ = 0;
-  rounds_in_vain_ = 0;
-  cluster_phases_.assign(static_cast<size_t>(numbers_) * blocks_.size(), 0);
+  rounds_in_vain_ = in_vain_ = 0;
+  cluster_phases_.assign(static_cast<size_t>(stride_) * blocks_.size(), 0);
   for (Cluster& cluster : clusters_) cluster.phase = 0;
   for (const auto& slot : slots_) idle_.push(slot.get());
   const size_t warps_of_block = warps_.size() / blocks_.size();
@@ -241,7 +241,7 @@ void Scheduler::fiber_main() {
 void Scheduler::set_thread(int64_t thread) {
   current_thread_ = thread;
   if (blocks_.size() > 1) enter(block_of(thread));
-  const auto& index = indices_[static_cast<size_t>(blocks_.size() == 1 ? thread : thread % numbers_)];
+  const auto& index = indices_[static_cast<size_t>(blocks_.size() == 1 ? thread : thread % stride_)];
   __kw_thread_index = {index[0], index[1], index[2]};
 }
 
@@ -251,7 +251,7 @@ bool Scheduler::next_thread() {
     if (!own_block().ready.empty()) return false;
   }
   if (own_block().started == threads_) return false;
-  current_->thread = running_block_ * numbers_ + ordered(own_block().started++);
+  current_->thread = running_block_ * stride_ + ordered(own_block().started++);
   set_thread(current_->thread);
   note_progress();
   return true;
@@ -311,7 +311,18 @@ void Scheduler::release_barrier() {
 
 void Scheduler::yield() {
   if (is_cooperative()) return spin();
-  // A thread that spins must let the others go on, unstarted ones and those of other blocks, too.
+  // Where several blocks run, one that spins in each keeps the others from what happens once no thread can go on.
+  constexpr int kMostInVain = 1 << 16;
+  in_vain_ = progress_ == progress_before_ ? in_vain_ + 1 : 0;
+  progress_before_ = progress_;
+  if (in_vain_ < kMostInVain && give_way()) return;
+  in_vain_ = 0;
+  if (!copies_go_on() && blocks_.size() > 1 && !answer_active_masks()) part_converged();
+  set_thread(current_->thread);
+}
+
+// Unstarted threads go on, too, and those of other blocks.
+bool Scheduler::give_way() {
   int64_t block = running_block_;
   for (size_t turn = 1; turn <= blocks_.size(); ++turn) {
     block = block_after(block);
@@ -328,9 +339,9 @@ void Scheduler::yield() {
     ready(mine);
     resume(next);
     memory::switch_stacks(mine->fiber.sp(), next->fiber.sp(), next->fiber.bounds());
-    return;
+    return true;
   }
-  asynchronous().go_on();
+  return false;
 }
 
 }  // namespace sandbox::cpu::runtime

@@ -119,6 +119,7 @@ class Scheduler {
   void converged_call(const char* name, WarpCombine combine, void* mine);
   Lanes active_mask();
   void yield();
+  bool give_way();  // false when no other thread can go on
   // Before an ordered load, which may be one of a loop that waits.
   void poll();
   // In a cooperative launch: the running thread reads this place, which others may write meanwhile, or updates it
@@ -178,7 +179,7 @@ class Scheduler {
   }
   void wake(SlotList& list);
 
-  // The blocks of a cluster run by turns, and so do the clusters of a cooperative launch. That block which runs has the
+  // The blocks of a cluster run by turns, and so do clusters that run together. That block which runs has the
   // module's shared memory, the others have theirs aside. Ranks of blocks and numbers of threads are those in the
   // cluster, except where they are said to be in all that runs together.
   int64_t block() const { return block_of(current_thread_) - first_block_; }
@@ -187,7 +188,7 @@ class Scheduler {
   int64_t first_block() const { return first_block_; }  // of the cluster in all that runs together
   int64_t first_thread() const { return first_thread_; }
   bool is_cooperative() const { return launch_->cooperative; }
-  int64_t in_cluster(const Slot& slot) const { return slot.thread % (numbers_ * cluster_blocks_); }
+  int64_t in_cluster(const Slot& slot) const { return slot.thread % (stride_ * cluster_blocks_); }
   // A block of all that run together touches the module's shared memory there, from this offset on. Told by the
   // checking build, so that no more need be moved when another block runs.
   void note_touched(int64_t block, size_t offset, size_t bytes) {
@@ -299,7 +300,7 @@ class Scheduler {
   void finish_thread();
   void set_thread(int64_t thread);
   int64_t ordered(int64_t nth) const;
-  int64_t block_of(int64_t thread) const { return blocks_.size() == 1 ? 0 : thread / numbers_; }
+  int64_t block_of(int64_t thread) const { return blocks_.size() == 1 ? 0 : thread / stride_; }
   // In turn. (A remainder takes longer than all else that a switch does.)
   int64_t block_after(int64_t block) const { return block + 1 == static_cast<int64_t>(blocks_.size()) ? 0 : block + 1; }
   Cluster& cluster_of(int64_t block) { return clusters_[static_cast<size_t>(block / cluster_blocks_)]; }
@@ -339,7 +340,7 @@ class Scheduler {
   int64_t current_thread_ = 0;  // its number in all that runs together
 
   int64_t threads_ = 0;           // of a block
-  int64_t numbers_ = 0;           // of a block's threads: those of whole warps, where several blocks run together
+  int64_t stride_ = 0;            // from a block's first thread to the next one's: of whole warps where several run
   std::vector<Block> blocks_{1};  // that run together: of a cluster, or of the grid
   int64_t cluster_blocks_ = 1, cluster_threads_ = 0;
   std::vector<Cluster> clusters_;
@@ -361,6 +362,7 @@ class Scheduler {
   int64_t spinning_ = 0;
   uint64_t progress_ = 0, progress_before_ = 0;  // now, and when all that spin went on last
   int rounds_in_vain_ = 0;                       // of all that spin
+  int in_vain_ = 0;                              // calls of yield() since anything changed
   uint32_t last_epoch_ = 0;
   uint64_t launches_ = 0;
   uint64_t switches_ = 0;  // what draws them

@@ -9,7 +9,7 @@ namespace sandbox::cpu::runtime {
 void Scheduler::sync_warp(Lanes mask) { warp_call("__syncwarp", mask, nullptr, nullptr); }
 
 // Which lanes run together is known only once those that could still come have waited elsewhere or returned: lanes that
-// ask wait until all of their warp ask, or until nothing else in the block can go on.
+// ask wait until all of their warp ask, or until nothing else can go on.
 Lanes Scheduler::active_mask() {
   Warp& own = warp();
   Slot* mine = current_;
@@ -58,7 +58,7 @@ void Scheduler::warp_call(const char* name, Lanes mask, WarpCombine combine, voi
 }
 
 // Lanes whose paths differ come together again at the place that all of them reach: those at other places wait there,
-// as they do on a GPU. When nothing else in the block can go on, those at the first place go on without the others.
+// as they do on a GPU. When nothing else can go on, those at the first place go on without the others.
 void Scheduler::converged_call(const char* name, WarpCombine combine, void* mine) {
   Warp& own = warp();
   ++own_block().parted;

@@ -25,7 +25,7 @@ class thread_block {
 };
 KW_DEVICE thread_block this_thread_block() { return thread_block(); }
 
-// ---- the grid, whose blocks run one after another, but for those of a cooperative launch
+// ---- the grid, all of whose blocks run together in a cooperative launch alone
 class grid_group {
  public:
   static void sync() { __kw_grid_sync(); }
