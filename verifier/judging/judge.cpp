@@ -225,7 +225,8 @@ void Judge::close_processes(std::vector<OpenProcess>& processes, verdicts::Judge
 verdicts::Judgement Judge::judge_in_processes(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort,
                                               const std::vector<OpenProcess>& processes, bool library) {
   verdicts::CheckSettings check = settings_.check;
-  double deadline_s = settings_.deadline_s;
+  // On two busy cores the checks of a confirmation take up to 104 s on the cpu device.
+  double deadline_s = settings_.deadline_s * (effort == verdicts::Effort::confirm ? 2 : 1);
   if (library) {
     check.launch_deadline_s = kLibraryLaunches_s;
     check.prepare_deadline_s = kLibraryPrepares_s;

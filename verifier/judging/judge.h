@@ -28,7 +28,7 @@ namespace verifier::judging {
 struct JudgeSettings {
   verdicts::CheckSettings check;
   verdicts::TimingSettings timing;
-  double deadline_s = 120;  // for one whole judgement; past it the judge itself is replaced
+  double deadline_s = 120;  // for one judgement, and twice that to confirm; past it the judge itself is replaced
 };
 
 // Where candidates are judged.
