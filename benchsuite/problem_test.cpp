@@ -93,7 +93,8 @@ TEST(ProblemRefusals, UnknownAndMissingFields) {
   EXPECT_EQ(refusal_with("/contract/tf_32", true),
             "p.json#/contract/tf_32: unknown field \"tf_32\"\n  did you mean \"tf32\"?");
   EXPECT_EQ(refusal_without("/cost/flops"),
-            "p.json#/cost: field \"flops\" is missing\n  add it; CONTRIBUTING.md shows the format");
+            "p.json#/cost: field \"flops\" is missing\n  add it; docs/problem-format.md and docs/solution-format.md "
+            "show the formats");
   EXPECT_THAT(refusal_with("/outputs/y/init", Json{{"kind", "normal"}}), HasSubstr("p.json#/outputs/y/init: unknown"));
 }
 

@@ -51,7 +51,9 @@ void JsonView::expect_object(const std::vector<std::string>& required, const std
     }
   }
   for (const std::string& key : required) {
-    if (!value_->contains(key)) fail("field \"" + key + "\" is missing", "add it; CONTRIBUTING.md shows the format");
+    if (!value_->contains(key))
+      fail("field \"" + key + "\" is missing",
+           "add it; docs/problem-format.md and docs/solution-format.md show the formats");
   }
 }
 

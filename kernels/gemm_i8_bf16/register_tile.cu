@@ -3,8 +3,7 @@
   "problem": "gemm_i8_bf16",
   "backends": ["cpu", "cuda", "hip"],
   "description": "int8 tiles in double-buffered shared memory, k contiguous, TM x TN int32 sums per thread",
-  "tunables": {"BM": [128, 32, 64], "BN": [128, 32, 64], "BK": [64, 32, 128], "TM": [8, 4], "TN": [8, 4],
-               "DP4A": [0, 1]},
+  "tunables": {"BM": [128, 32, 64], "BN": [128, 32, 64], "BK": [64, 32, 128], "TM": [8, 4], "TN": [8, 4]},
   "constraints": ["BM * BN >= 32 * TM * TN", "BM * BN <= 256 * TM * TN",
                   "BM * BK % (16 * (BM / TM) * (BN / TN)) == 0", "BN * BK % (16 * (BM / TM) * (BN / TN)) == 0",
                   "2 * (BM + BN) * (BK + 16) <= 49152"],
@@ -18,13 +17,12 @@
 //
 // A block makes a BM x BN tile in steps of BK along k. While it multiplies one pair of tiles in shared memory it
 // already loads the next pair into registers, and stores them into the other buffer afterwards: one barrier per step.
-// k stays contiguous in both tiles, so that products need no transposition: with DP4A=1 a thread reads 16 bytes of a
-// row at a time and makes four products per instruction; with DP4A=0, and always in HIP, it takes plain loops over
-// bytes, which the compiler of the cpu device turns into vector instructions. Rows are padded by 16 bytes: the eight
-// rows that are read at once then lie in different banks. A thread's columns are BN / TN apart, so that neighbouring
-// threads read neighbouring rows of b and write neighbouring elements of c. Tiles that reach over an edge are filled up
-// with zeros; rows whose length is no multiple of 16 are read byte by byte. Sums are exact. This is the version for
-// devices without tensor cores.
+// k stays contiguous in both tiles, so that products need no transposition: a thread multiplies bytes in a plain loop,
+// which the compiler of the cpu device turns into vector instructions. Rows are padded by 16 bytes, so that rows which
+// are read at once lie in different banks. A thread's columns are BN / TN apart, so that neighbouring threads read
+// neighbouring rows of b and write neighbouring elements of c. Tiles that reach over an edge are filled up with zeros;
+// rows whose length is no multiple of 16 are read byte by byte. Sums are exact. This is the version for devices
+// without tensor cores.
 //
 // On GPUs it is compiled, not timed yet.
 #include <cuda_bf16.h>
@@ -92,27 +90,6 @@ __device__ __forceinline__ void store_share(Tiles& tiles, const Share& share) {
   }
 }
 
-#if DP4A && !defined(__HIP__)
-__device__ __forceinline__ void multiply(int (&sums)[TM][TN], const Tiles& tiles, int across, int down) {
-#pragma unroll
-  for (int k = 0; k < BK; k += 16) {
-    int4 left[TM];
-#pragma unroll
-    for (int i = 0; i < TM; ++i) left[i] = *(const int4*)&tiles.a[down * TM + i][k];
-#pragma unroll
-    for (int j = 0; j < TN; ++j) {
-      const int4 right = *(const int4*)&tiles.b[j * kAcross + across][k];
-#pragma unroll
-      for (int i = 0; i < TM; ++i) {
-        sums[i][j] = __dp4a(left[i].x, right.x, sums[i][j]);
-        sums[i][j] = __dp4a(left[i].y, right.y, sums[i][j]);
-        sums[i][j] = __dp4a(left[i].z, right.z, sums[i][j]);
-        sums[i][j] = __dp4a(left[i].w, right.w, sums[i][j]);
-      }
-    }
-  }
-}
-#else
 __device__ __forceinline__ void multiply(int (&sums)[TM][TN], const Tiles& tiles, int across, int down) {
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
@@ -126,7 +103,6 @@ __device__ __forceinline__ void multiply(int (&sums)[TM][TN], const Tiles& tiles
     }
   }
 }
-#endif
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     gemm(const int8_t* __restrict__ a, const int8_t* __restrict__ b, const float* __restrict__ scale_a,

@@ -27,7 +27,6 @@
 //
 // Compiled and checked on the cpu device, not timed on a GPU yet.
 #include <cuda_bf16.h>
-#include <kw/pack.cuh>
 
 constexpr int kWarpsAcross = BN / WN;
 constexpr int kThreads = 32 * (BM / WM) * kWarpsAcross;
@@ -138,7 +137,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       if (m >= M) break;
       const float of_row = scale_a[m];
       const int* d = &sums[i / 2][j][i % 2 * 2];
-      const unsigned two = kw::pack_bf16(of_row * first * (float)d[0], of_row * second * (float)d[1]);
+      const __nv_bfloat162 pair =
+          __floats2bfloat162_rn(of_row * first * (float)d[0], of_row * second * (float)d[1]);
+      const unsigned two = *(const unsigned*)&pair;
       __nv_bfloat16* to = c + (size_t)m * N + n;
       if (N % 2 == 0) {
         *(unsigned*)to = two;

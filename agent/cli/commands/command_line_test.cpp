@@ -279,7 +279,7 @@ TEST(Program, ItsHelpIsThePageOfCommands) {
 TEST(Program, ExplainsItself) {
   const Home home;
   EXPECT_THAT(home.run({"check", shipped("softmax_f32/lanes_per_row.cu")}).out, HasSubstr("fine"));
-  EXPECT_EQ(Json::parse(home.run({"--json", "problems"}).out).size(), 52u);
+  EXPECT_EQ(Json::parse(home.run({"--json", "problems"}).out).size(), 54u);
   EXPECT_THAT(home.run({"problems", "gemm_f16"}).out, HasSubstr("bench"));
   const Json findings = Json::parse(home.run({"--json", "doctor"}).out);
   EXPECT_GE(findings.size(), 6u);
