@@ -77,8 +77,8 @@ std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem,
                                              int64_t most_elements, int64_t most_flops, statistics::Keys& keys,
                                              int64_t most_times_listed = INT64_MAX);
 
-// Of a problem with one axis four sizes beyond the listed ones, one for each remainder by four: the only tail of a
-// large grid may be forgotten. Other problems have one for each row, and get none.
+// For a problem with one axis, four sizes beyond the listed ones, one for each remainder modulo four: a large grid has
+// a single tail, which a kernel may forget. Other problems have a tail in each row, and get none of these.
 std::vector<core::Bindings> draw_tails_of_the_only_axis(const benchsuite::Problem& problem, const std::string& backend,
                                                         int64_t most_elements, int64_t most_flops,
                                                         statistics::Keys& keys);

@@ -48,7 +48,7 @@ bool is_negated(const std::vector<Token>& tokens, size_t at) {
 
 constexpr size_t kMostValues = 32, kMostWholeValues = 4;
 
-// Of names that are divided, as "length % 256 == 0", the largest first; not of axes, which no input holds.
+// The divisors in conditions such as "length % 256 == 0", largest first. Axes do not count: no input holds one.
 std::vector<int64_t> divisors_of_values(const SourceNumbers& numbers, std::span<const sandbox::Launch> launches) {
   const auto is_passed = [&](const std::string& name) {
     return std::ranges::any_of(

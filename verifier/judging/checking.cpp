@@ -20,7 +20,7 @@ using verdicts::Where;
 // Times the operations of a residue's shape.
 constexpr int64_t kForWholeTiles = 4;
 
-// Of the checking build, which runs on the cpu device for candidates of any device.
+// Thread orders of the checking build, which always runs on the cpu device.
 constexpr size_t kForward = 0, kReverse = 1, kSeeded = 2;
 constexpr size_t kOrdersOfCheckingBuild[] = {kForward, kSeeded, kReverse, kSeeded};
 
@@ -441,7 +441,7 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
     chosen.push_back(draws::draw_disguise(problem, keys_));
     if (depth == Depth::longer) {
       chosen.push_back(adversarial[middle_turn_++ % adversarial.size()]);
-      // What a kernel keeps of a long row may have room for less than a rising one brings.
+      // A kernel may keep candidates in a buffer that an ascending row overflows.
       if (std::ranges::count(adversarial, Distribution::ordered) > 0) chosen.push_back(Distribution::ordered);
     }
     if (dear) chosen = {chosen[dear_turn_++ % chosen.size()]};

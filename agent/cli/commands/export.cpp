@@ -85,6 +85,8 @@ void require_gpu_results(const ExportOptions& options, const results::exporting:
 }
 
 void run_export(ExportOptions& options, const Invocation& invocation) {
+  if (options.format.empty())
+    throw core::UsageError("--to", "is missing", "name a format: cuda, hip, header, pytorch or flashinfer-bench");
   if (!options.fatbin.empty() && options.format != "header") {
     throw core::UsageError("--fatbin", "is for --to header", "leave it out, or export a header");
   }
@@ -139,7 +141,6 @@ void add_export_command(CLI::App& app, Invocation& invocation) {
       ->add_option("--to", options->format,
                    "cuda or hip: a library; header: one file; pytorch: an extension, the only one for a problem with "
                    "reference.py; flashinfer-bench: its files")
-      ->required()
       ->check(CLI::IsMember({"cuda", "header", "hip", "pytorch", "flashinfer-bench"}));
   command->add_option("-o,--output", options->folder, "The folder to write: absent, or empty")->required();
   command->add_option("--device", options->choice.device,

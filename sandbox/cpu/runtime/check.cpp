@@ -9,13 +9,13 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "core/error.h"
+#include "sandbox/cpu/memory/global_writes.h"
 #include "sandbox/cpu/memory/grid_accesses.h"
 #include "sandbox/cpu/runtime/device_state.h"
-#include "sandbox/cpu/runtime/global_writes.h"
+#include "sandbox/cpu/runtime/fences.h"
 #include "sandbox/cpu/runtime/line_table.h"
 #include "sandbox/cpu/runtime/scheduler.h"
 
@@ -39,42 +39,7 @@ struct Shadow {
   std::array<Mark, 2> reads;  // of two threads
 };
 
-// Which fences come before what a thread does next: its own, and those of its warp, block or cluster once they have met
-// since. Where threads meet in other ways, too, all of its block.
-class Fences {
- public:
-  void clear() {
-    threads_.clear();
-    warps_.clear();
-    blocks_.clear();
-    clusters_.clear();
-  }
-  void add(const Scheduler& scheduler) {
-    threads_.insert(thread(scheduler));
-    warps_.try_emplace(scheduler.warp_of(thread(scheduler)), scheduler.warp_epoch());
-    blocks_.try_emplace(scheduler.first_block() + scheduler.block(), scheduler.epoch());
-    clusters_.try_emplace(scheduler.first_block(), scheduler.cluster_epoch());
-  }
-  bool are_before(const Scheduler& scheduler) const {
-    if (threads_.empty()) return false;
-    const auto met = [](const auto& fences, auto key, uint32_t epoch) {
-      const auto first = fences.find(key);
-      return first != fences.end() && first->second < epoch;
-    };
-    const int64_t block = scheduler.first_block() + scheduler.block();
-    return threads_.contains(thread(scheduler)) || met(blocks_, block, scheduler.epoch()) ||
-           met(warps_, scheduler.warp_of(thread(scheduler)), scheduler.warp_epoch()) ||
-           met(clusters_, scheduler.first_block(), scheduler.cluster_epoch()) ||
-           (scheduler.clocks().active() && blocks_.contains(block));
-  }
-
- private:
-  static int64_t thread(const Scheduler& scheduler) { return scheduler.first_thread() + scheduler.thread(); }
-
-  std::unordered_set<int64_t> threads_;
-  std::unordered_map<size_t, uint32_t> warps_;  // the epoch of the first
-  std::unordered_map<int64_t, uint32_t> blocks_, clusters_;
-};
+using memory::GlobalWrites;
 
 class Checker {
  public:
@@ -96,10 +61,10 @@ class Checker {
     }
     launch_ = launch;
     variables_.begin_launch(*launch.variables, launch.shared.first, launch.dynamic);
-    global_writes_.begin_launch(*launch.buffers);
+    std::vector<size_t> sizes;
+    for (const Buffer& buffer : *launch.buffers) sizes.push_back(buffer.writable ? buffer.bytes : 0);
+    global_writes_.begin_launch(sizes);
     if (launch.cooperative) {
-      std::vector<size_t> sizes;
-      for (const Buffer& buffer : *launch.buffers) sizes.push_back(buffer.writable ? buffer.bytes : 0);
       grid_accesses_.begin_launch(sizes, static_cast<int64_t>(launch.blocks));
       told_at_fences_.clear();
       flags_.assign(launch.blocks, {});

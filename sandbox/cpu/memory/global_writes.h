@@ -10,9 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sandbox/cpu/runtime/module.h"
-
-namespace sandbox::cpu::runtime {
+namespace sandbox::cpu::memory {
 
 class GlobalWrites {
  public:
@@ -21,7 +19,7 @@ class GlobalWrites {
     size_t buffer, offset, bytes;
   };
 
-  void begin_launch(const std::vector<Buffer>& buffers);
+  void begin_launch(const std::vector<size_t>& writable_bytes);  // of each buffer
   // So many clusters of blocks begin, and run by turns. Their blocks count as one: barriers order what they do.
   void begin_clusters(size_t count);
   // Whose accesses follow.
@@ -76,4 +74,4 @@ class GlobalWrites {
   Cluster* running_ = clusters_.data();
 };
 
-}  // namespace sandbox::cpu::runtime
+}  // namespace sandbox::cpu::memory

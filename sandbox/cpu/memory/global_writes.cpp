@@ -1,14 +1,14 @@
-#include "sandbox/cpu/runtime/global_writes.h"
+#include "sandbox/cpu/memory/global_writes.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace sandbox::cpu::runtime {
+namespace sandbox::cpu::memory {
 
-void GlobalWrites::begin_launch(const std::vector<Buffer>& buffers) {
-  stamps_.resize(std::max(stamps_.size(), buffers.size()));
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    const size_t pairs = buffers[i].writable ? buffers[i].bytes / 2 + 1 : 0;
+void GlobalWrites::begin_launch(const std::vector<size_t>& writable_bytes) {
+  stamps_.resize(std::max(stamps_.size(), writable_bytes.size()));
+  for (size_t i = 0; i < writable_bytes.size(); ++i) {
+    const size_t pairs = writable_bytes[i] / 2 + 1;
     if (stamps_[i].size() < pairs) stamps_[i].resize(pairs);
   }
   first_of_last_ = std::exchange(first_, last_segment_ + 1);
@@ -102,4 +102,4 @@ bool GlobalWrites::is_of_last_launch(const Place& place) const {
   return any(place, [&](uint32_t stamp) { return stamp / 2 >= first_of_last_ && stamp / 2 < first_; });
 }
 
-}  // namespace sandbox::cpu::runtime
+}  // namespace sandbox::cpu::memory
