@@ -6,13 +6,13 @@
   "description": "blocks of CHUNK keys, whose pages warps stream into registers for mma.sync, then a combine launch",
   "tunables": {"CHUNK": [1024, 512, 2048, 256], "WARPS": [4, 2], "RESIDENT": [12, 16, 8],
                "HEADS_FIRST": [1, 0]},
-  "constraints": ["CHUNK <= 512 * WARPS"],
   "workspace": {
-    "parts": {"bytes": "512 * B * HK * G * ceil_div(M * T, CHUNK)"},
-    "stats": {"bytes": "8 * B * HK * G * ceil_div(M * T, CHUNK)"}
+    "parts": {"bytes": "512 * B * HK * G * ceil_div(M * T, CHUNK * ceil_div(M * T, 32 * CHUNK))"},
+    "stats": {"bytes": "8 * B * HK * G * ceil_div(M * T, CHUNK * ceil_div(M * T, 32 * CHUNK))"}
   },
   "launches": [
-    {"kernel": "attend", "grid": ["B * HK * ceil_div(G, 8) * ceil_div(M * T, CHUNK)", 1, 1],
+    {"kernel": "attend",
+     "grid": ["B * HK * ceil_div(G, 8) * ceil_div(M * T, CHUNK * ceil_div(M * T, 32 * CHUNK))", 1, 1],
      "block": ["32 * WARPS", 1, 1],
      "args": ["q", "k", "v", "table", "lengths", "parts", "stats", "HK", "G", "M", "T"]},
     {"kernel": "combine", "grid": ["ceil_div(B * HK * G, 4)", 1, 1], "block": [128, 1, 1],
@@ -24,16 +24,17 @@
 // [P, T, HK, 128], where position j of sequence b is the one at j % T of page table[b, j / T]; parts: [B * HK * G,
 // chunks, 128] in fp32, stats: largest score and sum of weights of each part.
 //
-// A block owns CHUNK keys of one head of one sequence and up to eight of its queries; its warps take 16 keys at a time
-// in turn, all of one page. A warp has at most 32 turns: each lane reads the table's entry for one of them at the
-// start, while the length is on its way, and a shuffle hands it out, so that the loop never waits for the table.
-// Entries beyond the length are read but not used. Keys are the left operand of mma.sync, queries the right one, so
-// eight queries fill an instruction. The order of dimensions in a product and of columns in the result is free: each
-// lane loads 16 contiguous bytes of a key as its part of four fragments, and of values as its part of eight columns,
-// so that nothing passes through shared memory. Scores become the right operand of the second product by movmatrix. A
-// warp fetches its next keys before it computes weights and its next values after it has used the last ones; RESIDENT
-// warps share a multiprocessor. With HEADS_FIRST, neighbouring blocks take the heads of the same keys, which lie side
-// by side in memory; else they take the chunks of one head. Blocks beyond a sequence's length end at once.
+// A block owns CHUNK keys of one head of one sequence and up to eight of its queries, or so many times CHUNK that a
+// sequence has at most 32 parts; its warps take 16 keys at a time in turn, all of one page. For 32 turns at a time
+// each lane reads the table's entry for one of them, at the start while the length is on its way, and a shuffle hands
+// it out, so that the loop seldom waits for the table. Entries beyond the length are read but not used. Keys are the
+// left operand of mma.sync, queries the right one, so eight queries fill an instruction. The order of dimensions in a
+// product and of columns in the result is free: each lane loads 16 contiguous bytes of a key as its part of four
+// fragments, and of values as its part of eight columns, so that nothing passes through shared memory. Scores become
+// the right operand of the second product by movmatrix. A warp fetches its next keys before it computes weights and
+// its next values after it has used the last ones; RESIDENT warps share a multiprocessor. With HEADS_FIRST,
+// neighbouring blocks take the heads of the same keys, which lie side by side in memory; else they take the chunks of
+// one head. Blocks beyond a sequence's length end at once.
 //
 // Compiled and checked on the cpu device, not timed on a GPU yet.
 #include <cuda_bf16.h>
@@ -96,26 +97,35 @@ __device__ __forceinline__ void load_values(uint4 (&r)[4][2], const __nv_bfloat1
   }
 }
 
+// Of a block, for sequences of up to S.
+__device__ __forceinline__ int keys_of_block(int S) { return CHUNK * ((S + 32 * CHUNK - 1) / (32 * CHUNK)); }
+
 extern "C" __global__ void __launch_bounds__(32 * WARPS, RESIDENT / WARPS)
     attend(const __nv_bfloat16* __restrict__ q, const __nv_bfloat16* __restrict__ k,
            const __nv_bfloat16* __restrict__ v, const int* __restrict__ table, const int* __restrict__ lengths,
            float* __restrict__ parts, float* __restrict__ stats, int HK, int G, int M, int T) {
   __shared__ __align__(16) float sums[WARPS][kQueries][D];
   __shared__ float maxima[WARPS][kQueries], totals[WARPS][kQueries];
-  const int octets = (G + kQueries - 1) / kQueries, chunks = (M * T + CHUNK - 1) / CHUNK;
+  const int own = keys_of_block(M * T), octets = (G + kQueries - 1) / kQueries, chunks = (M * T + own - 1) / own;
   const int g0 = blockIdx.x % octets * kQueries, rest = blockIdx.x / octets, sequence = rest / (HK * chunks);
   const int cache_head = HEADS_FIRST ? rest % HK : rest / chunks % HK;
   const int chunk = HEADS_FIRST ? rest / HK % chunks : rest % chunks;
-  const int head = sequence * HK + cache_head, begin = chunk * CHUNK;  // head: of B * HK
+  const int head = sequence * HK + cache_head, begin = chunk * own;  // head: of B * HK
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = lane / 4, column = lane % 4;
-  const int turn_of_lane = begin + (lane * WARPS + warp) * kKeys;  // its first key
-  const int page_of_lane = turn_of_lane < M * T ? table[(size_t)sequence * M + turn_of_lane / T] : 0;
-  const int length = lengths[sequence], end = length - begin < CHUNK ? length : begin + CHUNK;
+  // Of the turn that begins `lane` turns after the one with key `first`.
+  const auto page_for_lane = [&](int first) {
+    const int key = first + lane * WARPS * kKeys;
+    return key < M * T ? table[(size_t)sequence * M + key / T] : 0;
+  };
+  int page_of_lane = page_for_lane(begin + warp * kKeys);
+  const int length = lengths[sequence], end = length - begin < own ? length : begin + own;
   if (begin >= length) return;
   const int stride = HK * D;
   // Where key `first` of a turn is, in elements; T is a power of two.
   const auto place = [&](int first) {
-    const int page = __shfl_sync(0xffffffffu, page_of_lane, (first - begin) / (WARPS * kKeys));
+    const int turn = (first - begin) / (WARPS * kKeys);
+    if (turn % 32 == 0 && turn > 0) page_of_lane = page_for_lane(first);
+    const int page = __shfl_sync(0xffffffffu, page_of_lane, turn % 32);
     return ((size_t)page * T + (first & (T - 1))) * stride + cache_head * D;
   };
   const int queries = G - g0 < kQueries ? G - g0 : kQueries;
@@ -229,7 +239,8 @@ extern "C" __global__ void __launch_bounds__(128)
             __nv_bfloat16* __restrict__ o, int heads, int heads_of_one, int S) {
   const int head = blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (head >= heads) return;
-  const int chunks = (S + CHUNK - 1) / CHUNK, used = (lengths[head / heads_of_one] + CHUNK - 1) / CHUNK;
+  const int of_block = keys_of_block(S), chunks = (S + of_block - 1) / of_block;
+  const int used = (lengths[head / heads_of_one] + of_block - 1) / of_block;
   const float2* stat = (const float2*)stats + (size_t)head * chunks;
   const float4* part = (const float4*)parts + (size_t)head * chunks * (D / 4) + lane;
   float largest = -INFINITY, total = 0;
