@@ -61,7 +61,7 @@ constexpr const char* kCheckFlags[] = {"-O1", "-fno-omit-frame-pointer",
                                        "-fsanitize=thread,alignment,bounds,object-size,integer-divide-by-zero",
                                        "-fno-sanitize-recover=all",
                                        // A source must not learn which build it is in.
-                                       "-U__SANITIZE_THREAD__"};
+                                       "-U__SANITIZE_THREAD__", "-DKW_CHECKED"};  // undefined in shim/kw_abi.h
 
 // HIP's operations without masks are told apart by where they are called, in the order of the code: the compiler must
 // neither copy nor merge calls, nor move branches elsewhere.

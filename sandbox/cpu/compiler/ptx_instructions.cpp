@@ -160,6 +160,9 @@ constexpr PtxFamily kTypedFamilies[] = {
     {"ld", kInMemory, kMemory},
     {"ld.v2", kInMemory, kMemory},
     {"ld.v4", "b8 u8 s8 b16 u16 s16 b32 u32 s32 f32", kMemory},
+    {"ld.nc", kInMemory, kMemory},
+    {"ld.nc.v2", kInMemory, kMemory},
+    {"ld.nc.v4", "b8 u8 s8 b16 u16 s16 b32 u32 s32 f32", kMemory},
     {"ld.relaxed", kInMemory, kMemory},
     {"ld.volatile", kInMemory, kMemory},
     {"ld.volatile.v2", kInMemory, kMemory},
@@ -272,13 +275,13 @@ std::optional<PtxForm> form_of_access(const std::vector<std::string>& parts) {
     const std::string& part = parts[i];
     if (const PtxType* space = find_entry(kStateSpaces, part)) {
       form.address = space->type;
-    } else if (is_one_of(part, {"volatile", "relaxed", "acquire", "release", "acq_rel"})) {
+    } else if (is_one_of(part, {"volatile", "relaxed", "acquire", "release", "acq_rel"}) || (load && part == "nc")) {
       order = part;
     } else if (is_one_of(part, {"v2", "v4"})) {
       vector = part;
     } else if (is_one_of(part, {"weak", "cta", "cluster", "gpu", "sys"}) || (update && part == "noftz") ||
                (!update &&
-                (is_one_of(part, {"nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "L2::64B", "L2::128B", "L2::256B"}) ||
+                (is_one_of(part, {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "L2::64B", "L2::128B", "L2::256B"}) ||
                  part.starts_with("L1::")))) {
       continue;
     } else if (update && operation.empty()) {
@@ -290,8 +293,12 @@ std::optional<PtxForm> form_of_access(const std::vector<std::string>& parts) {
   std::vector<std::string> name = {update ? "atom" : parts[0]};
   if (update) name.push_back(operation);
   // The checking build treats an ordered access to one element as atomic.
-  const bool ordered = !order.empty() && order != "volatile";
-  if (!update && !order.empty()) name.emplace_back(ordered && vector.empty() ? "relaxed" : "volatile");
+  const bool ordered = !order.empty() && order != "volatile" && order != "nc";
+  if (order == "nc") {
+    name.emplace_back("nc");
+  } else if (!update && !order.empty()) {
+    name.emplace_back(ordered && vector.empty() ? "relaxed" : "volatile");
+  }
   if (!vector.empty()) name.push_back(vector);
   std::string type = parts.back();
   // The operation may follow the type: atom.global.v4.f32.add
@@ -299,7 +306,7 @@ std::optional<PtxForm> form_of_access(const std::vector<std::string>& parts) {
   name.push_back(type);
   if (!find_function(joined(name), form)) return std::nullopt;
   // Whoever polls memory lets the others run.
-  if (load && !order.empty()) form.before = "__kw_poll()";
+  if (load && !order.empty() && order != "nc") form.before = "__kw_poll()";
   if (!load && is_one_of(order, {"release", "acq_rel"})) form.before = "__threadfence()";
   if (parts[0] == "red") form.nowhere = vector.empty() ? 1 : vector[1] - '0';
   return form;

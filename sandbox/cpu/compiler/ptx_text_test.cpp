@@ -64,7 +64,7 @@ TEST(PtxText, AddressesOfStateSpaces) {
   EXPECT_EQ(translated("ld.global.u32 %0, [%1 + %2];"), "__kw_ptx_ld<unsigned>((x), __kw_ptx_address((a)) + (b))");
   EXPECT_EQ(translated("st.shared.u32 [%1], %2;"), "__kw_ptx_st<unsigned>(__kw_ptx_shared((a)), (b))");
   EXPECT_EQ(translated("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %0, %0, %0}, [%1];"),
-            "__kw_ptx_ld_v4<unsigned>((x), (x), (x), (x), (a))");
+            "__kw_ptx_ld_nc_v4<unsigned>((x), (x), (x), (x), (a))");
   EXPECT_EQ(translated("ld.acquire.gpu.global.u32 %0, [%1];"),
             "(__kw_poll(), __kw_ptx_ld_relaxed<unsigned>((x), (a)))");
   EXPECT_EQ(translated("st.release.sys.global.u32 [%1], %2;"),

@@ -14,6 +14,7 @@ void GlobalWrites::begin_launch(const std::vector<size_t>& writable_bytes) {
   first_of_last_ = std::exchange(first_, last_segment_ + 1);
   owners_.clear();
   published_.clear();
+  new_segment(0);
 }
 
 uint32_t GlobalWrites::new_segment(uint32_t cluster) {
@@ -45,7 +46,7 @@ void GlobalWrites::observe(Kind by) {
 }
 
 uint32_t GlobalWrites::stamp_of(Kind kind, bool behind_fence) const {
-  if (kind == Kind::atomic) return 0;
+  if (kind == Kind::atomic) return first_ * 2;
   return running_->segment * 2 + (kind == Kind::plain && !behind_fence ? 1 : 0);
 }
 
@@ -99,7 +100,11 @@ bool GlobalWrites::overwrites_others(const Place& place) const {
 }
 
 bool GlobalWrites::is_of_last_launch(const Place& place) const {
-  return any(place, [&](uint32_t stamp) { return stamp / 2 >= first_of_last_ && stamp / 2 < first_; });
+  return any(place, [&](uint32_t stamp) { return stamp / 2 > first_of_last_ && stamp / 2 < first_; });
+}
+
+bool GlobalWrites::is_of_this_launch(const Place& place) const {
+  return any(place, [&](uint32_t stamp) { return stamp / 2 >= first_; });
 }
 
 }  // namespace sandbox::cpu::memory

@@ -37,6 +37,8 @@ class GlobalWrites {
   bool may_read(const Place& place, Kind kind) const;
   // Whether another block of this launch wrote there and the running block has used no atomic operation since.
   bool overwrites_others(const Place& place) const;
+  // Whether any block of this launch, the running one among them, wrote there.
+  bool is_of_this_launch(const Place& place) const;
   bool has_observed() const { return running_->observed; }
   // Whether the launch before this one wrote there, other than by atomic operations.
   bool is_of_last_launch(const Place& place) const;
@@ -52,10 +54,12 @@ class GlobalWrites {
   };
 
   uint32_t new_segment(uint32_t cluster);
-  // A stamp: the segment, and whether it was written plainly and behind no fence. 0: nobody, or an atomic.
+  // A stamp: the segment, and whether it was written plainly and behind no fence. 0: nobody. Atomic operations of a
+  // launch have a segment of nobody's.
   uint32_t stamp_of(Kind kind, bool behind_fence) const;
   bool is_of_others(uint32_t stamp) const {
-    return stamp / 2 >= first_ && owners_[stamp / 2 - first_] != running_->number;
+    if (stamp / 2 <= first_) return false;
+    return owners_[stamp / 2 - first_] != running_->number;
   }
   bool is_published(uint32_t stamp) const { return published_[stamp / 2 - first_]; }
 
@@ -68,7 +72,7 @@ class GlobalWrites {
   std::vector<uint32_t> owners_;  // by segment of this launch: the cluster's number
   std::vector<bool> published_;   // the same
   uint32_t last_segment_ = 0, last_cluster_ = 0;
-  uint32_t first_ = 1;          // segment of this launch
+  uint32_t first_ = 1;          // segment of this launch: of its atomic operations
   uint32_t first_of_last_ = 1;  // of the launch before it
   std::vector<Cluster> clusters_{1};
   Cluster* running_ = clusters_.data();

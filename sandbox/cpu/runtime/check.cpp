@@ -216,13 +216,20 @@ class Checker {
     const GlobalWrites::Kind kind = kind_of(access);
     global_writes_.enter(cluster_of(scheduler));
     const bool between_blocks =
-        !launch_.cooperative || check_between_blocks(scheduler, place, address, access, site, frame);
+        !launch_.cooperative || check_between_blocks(scheduler, place, kind, address, access, site, frame);
     if (!between_blocks) return false;
     if (launch_.overlaps_previous && !previous_has_ended_ && global_writes_.is_of_last_launch(place)) {
       return report(scheduler, FaultKind::race,
                     verb(access, bytes) + "at " + place_of(address, *launch_.buffers) +
                         ", which the launch before this one wrote, with no griddepcontrol.wait in this block yet",
                     site, frame);
+    }
+    if (access == Access::read_only && global_writes_.is_of_this_launch(place)) {
+      return report(
+          scheduler, FaultKind::race,
+          "reads " + place_of(address, *launch_.buffers) +
+              " through the read-only cache (__ldg, ld.global.nc), which may not have what this launch wrote there",
+          site, frame);
     }
     if (launch_.cooperative) {
       if (changes_value(access)) global_writes_.write(place, kind, true);
@@ -245,13 +252,13 @@ class Checker {
   }
 
   // Compares an access with those of other blocks of the same cooperative launch.
-  bool check_between_blocks(Scheduler& scheduler, const GlobalWrites::Place& place, uintptr_t address, Access access,
-                            const void* site, const void* frame) {
+  bool check_between_blocks(Scheduler& scheduler, const GlobalWrites::Place& place, GlobalWrites::Kind kind,
+                            uintptr_t address, Access access, const void* site, const void* frame) {
     const bool reads = needs_value(access) || access == Access::atomic_write;  // which may be an exchange
     if (is_strong(access)) meet_at_flag(scheduler, address, reads, changes_value(access));
-    const auto conflict =
-        grid_accesses_.access({place.buffer, place.offset, place.bytes, reads, changes_value(access), is_strong(access),
-                               absolute_block(scheduler), warp_in_block(scheduler), offset_of(site)});
+    const auto conflict = grid_accesses_.access({place.buffer, place.offset, place.bytes, reads, changes_value(access),
+                                                 kind != GlobalWrites::Kind::plain, absolute_block(scheduler),
+                                                 warp_in_block(scheduler), offset_of(site)});
     if (!conflict) return true;
     std::string words = place_of(address, *launch_.buffers) + ", which " + scheduler.describe_block(conflict->block) +
                         (conflict->wrote ? " wrote" : " read") + line_words(conflict->site) +
@@ -315,9 +322,9 @@ class Checker {
   }
 
   static GlobalWrites::Kind kind_of(Access access) {
-    if (is_atomic(access)) return GlobalWrites::Kind::atomic;
-    return access == Access::read || access == Access::write ? GlobalWrites::Kind::plain
-                                                             : GlobalWrites::Kind::is_volatile;
+    // Other blocks may come between what an update in the scope of a block reads and writes.
+    if (!is_strong(access) || access == Access::block_update) return GlobalWrites::Kind::plain;
+    return is_atomic(access) ? GlobalWrites::Kind::atomic : GlobalWrites::Kind::is_volatile;
   }
 
   bool check_shared(Scheduler& scheduler, const SharedPlace& place, size_t bytes, Access access, const Mark& mine,

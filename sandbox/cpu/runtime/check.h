@@ -51,11 +51,27 @@ void note_meeting_of_all();
 // Before another block runs: decides about a write that may be a race. May end the launch.
 void settle_suspicion();
 
-enum class Access { read, write, volatile_read, volatile_write, atomic_read, atomic_write, atomic_update };
+// read_only: through the cache for what a launch does not write. block_update: an atomic update in the scope of the
+// block.
+enum class Access {
+  read,
+  read_only,
+  write,
+  volatile_read,
+  volatile_write,
+  atomic_read,
+  atomic_write,
+  atomic_update,
+  block_update
+};
 inline bool is_write(Access access) { return access == Access::write || access == Access::volatile_write; }
-inline bool is_read(Access access) { return access == Access::read || access == Access::volatile_read; }
+inline bool is_read(Access access) {
+  return access == Access::read || access == Access::read_only || access == Access::volatile_read;
+}
 inline bool is_atomic(Access access) { return !is_read(access) && !is_write(access); }
-inline bool is_strong(Access access) { return access != Access::read && access != Access::write; }
+inline bool is_strong(Access access) {
+  return is_atomic(access) || access == Access::volatile_read || access == Access::volatile_write;
+}
 inline bool needs_value(Access access) { return !is_write(access) && access != Access::atomic_write; }
 inline bool changes_value(Access access) { return !is_read(access) && access != Access::atomic_read; }
 

@@ -17,6 +17,11 @@ using sandbox::cpu::runtime::note_fence;
 using sandbox::cpu::runtime::place_of;
 using sandbox::cpu::runtime::running_scheduler;
 
+namespace {
+// The order by which shim/kw_atomic.h tells the scope of a block.
+Access update_of(int order) { return order == __ATOMIC_ACQUIRE ? Access::block_update : Access::atomic_update; }
+}  // namespace
+
 // The compilers' record of a misaligned access.
 struct TypeMismatch {
   struct {
@@ -59,19 +64,20 @@ struct TypeMismatch {
   void __wrap___tsan_##kind##volatile_write##bytes(void* address) { KW_CHECK(address, bytes, Access::volatile_write); }
 #define KW_SIZES(what, kind) what(kind, 1) what(kind, 2) what(kind, 4) what(kind, 8) what(kind, 16)
 
-#define KW_FETCH(bits, name, expression)                                                                             \
-  uint##bits##_t __wrap___tsan_atomic##bits##_fetch_##name(volatile uint##bits##_t* at, uint##bits##_t value, int) { \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_update);                                      \
-    const uint##bits##_t old = *at;                                                                                  \
-    *at = static_cast<uint##bits##_t>(expression);                                                                   \
-    KW_PROGRESS(at, *at != old)                                                                                      \
-    return old;                                                                                                      \
+#define KW_FETCH(bits, name, expression)                                                                      \
+  uint##bits##_t __wrap___tsan_atomic##bits##_fetch_##name(volatile uint##bits##_t* at, uint##bits##_t value, \
+                                                           int order) {                                       \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, update_of(order));                                    \
+    const uint##bits##_t old = *at;                                                                           \
+    *at = static_cast<uint##bits##_t>(expression);                                                            \
+    KW_PROGRESS(at, *at != old)                                                                               \
+    return old;                                                                                               \
   }
 
 #define KW_EXCHANGE(bits, name)                                                                                   \
   int __wrap___tsan_atomic##bits##_compare_exchange_##name(volatile uint##bits##_t* at, uint##bits##_t* expected, \
-                                                           uint##bits##_t value, int, int) {                      \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_update);                                   \
+                                                           uint##bits##_t value, int order, int) {                \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, update_of(order));                                        \
     const uint##bits##_t old = *at;                                                                               \
     const bool equal = old == *expected;                                                                          \
     if (equal) *at = value;                                                                                       \
@@ -122,6 +128,9 @@ KW_ATOMICS(8)
 KW_ATOMICS(16)
 KW_ATOMICS(32)
 KW_ATOMICS(64)
+
+// Declared in shim/kw_abi.h, for this build alone.
+void __kw_read_only(const void* address, unsigned long bytes) { KW_CHECK(address, bytes, Access::read_only); }
 
 void __wrap___tsan_init() {}
 void __wrap___tsan_func_entry(void*) { check_stack(__builtin_return_address(0), __builtin_frame_address(0)); }

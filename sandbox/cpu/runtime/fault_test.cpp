@@ -350,6 +350,44 @@ TEST(RacesBetweenBlocks, AreReportedAtAWriterThatLosesAnUpdate) {
   EXPECT_THAT(adds->message, HasSubstr("writes offset 0 of 'y' (64 bytes), which another block of this launch wrote"));
 }
 
+// Through the read-only cache, a block may not see even its own writes.
+TEST(RacesBetweenBlocks, AreReadsThroughTheReadOnlyCache) {
+  for (const char* what :
+       {"if (blockIdx.x == 3) y[8] = __ldg(y + 4);\n",
+        "__threadfence();\n if (atomicAdd(y, 1.0f) == 3) y[8] = __ldg(y + 1);\n",
+        "if (atomicAdd(y, 1.0f) == 3) y[8] = __ldg(y);\n",
+        "asm volatile(\"ld.global.nc.f32 %0, [%1];\" : \"=f\"(y[8 + blockIdx.x]) : \"l\"(y + 1 + blockIdx.x));\n"}) {
+    const auto fault = fault_between_blocks(what);
+    ASSERT_TRUE(fault) << what;
+    EXPECT_EQ(fault->kind, FaultKind::race) << what;
+    EXPECT_THAT(fault->message, HasSubstr("through the read-only cache (__ldg, ld.global.nc), which may not have"))
+        << what;
+  }
+  // What an earlier launch wrote, it has.
+  Device device(R"(extern "C" __global__ void k(float* y) { y[blockIdx.x] = __ldg(y + 4 + blockIdx.x); }
+                   extern "C" __global__ void l(float* y) { y[4 + blockIdx.x] = __ldg(y + 3 - blockIdx.x); })",
+                Build::check);
+  device.add_floats("y", 8, 1);
+  EXPECT_FALSE(device.launch("k", 4, 1));
+  EXPECT_FALSE(device.launch("l", 4, 1));
+}
+
+// An update in the scope of a block is none for other blocks.
+TEST(RacesBetweenBlocks, AreUpdatesInTheScopeOfABlock) {
+  for (const char* what :
+       {"atomicAdd_block(y, 1.0f);\n", "atomicMax_block((int*)y, 3);\n", "atomicCAS_block((unsigned*)y, 0u, 1u);\n",
+        "if (blockIdx.x % 2) atomicAdd(y, 1.0f);\n else atomicAdd_block(y, 1.0f);\n"}) {
+    const auto fault = fault_between_blocks(what);
+    ASSERT_TRUE(fault) << what;
+    EXPECT_EQ(fault->kind, FaultKind::race) << what;
+  }
+  for (const char* what : {"atomicAdd_block(y + 8 + blockIdx.x, 1.0f);\n", "atomicAdd_system(y, 1.0f);\n",
+                           "__shared__ int s[1];\n s[0] = 0;\n __syncthreads();\n atomicAdd_block(s, 1);\n"}) {
+    const auto fault = fault_between_blocks(what);
+    EXPECT_FALSE(fault) << what << fault->describe();
+  }
+}
+
 TEST(RacesBetweenBlocks, AreNoneWhereSomethingOrdersThem) {
   for (const char* what : {"y[8 + blockIdx.x] = y[1 + blockIdx.x];\n", "atomicAdd(y, 1.0f);\n",
                            "__threadfence();\n if (atomicAdd(y, 1.0f) == 3) y[8] = y[1] + y[2] + y[3] + y[4];\n",

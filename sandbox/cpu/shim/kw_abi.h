@@ -53,7 +53,13 @@ void __kw_poll(void);   // the same before a load that others' stores order
 void __kw_grid_sync(void);  // the barrier of a cooperative launch
 bool __kw_grid_can_meet(void);
 long long __kw_clock(void);  // nanoseconds
+#ifdef KW_CHECKED
+void __kw_read_only(const void* address, unsigned long bytes);  // a read through the read-only cache comes next
+#else
+inline void __kw_read_only(const void*, unsigned long) {}
+#endif
 }
+#undef KW_CHECKED  // a source must not learn which build it is in
 
 // Used as values so that assignments to them do not compile.
 #define threadIdx (static_cast<const uint3&>(__kw_thread_index))

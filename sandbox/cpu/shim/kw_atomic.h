@@ -1,18 +1,20 @@
-// Atomic functions. Every scope (_block, _system) is the same here.
+// Atomic functions. Every scope (_block, _system) is the same here, but for the checking build: an update in the scope of
+// a block has an order of its own, by which that build knows it.
 #pragma once
 
 #include "kw_language.h"
 
-#define KW_SCOPES(T, name, parameters, arguments)                              \
-  KW_DEVICE T name##_block parameters { return name arguments; }               \
-  KW_DEVICE T name##_system parameters { return name arguments; }
+#define KW_SCOPES(define, order, name, ...)                                    \
+  define(name, order, __VA_ARGS__)                                             \
+  define(name##_system, order, __VA_ARGS__)                                    \
+  define(name##_block, __ATOMIC_ACQUIRE, __VA_ARGS__)
 
-#define KW_FETCH(name, builtin, T)                                             \
-  KW_DEVICE T name(T* address, T value) { return builtin(address, value, __ATOMIC_RELAXED); } \
-  KW_SCOPES(T, name, (T * address, T value), (address, value))
+#define KW_FETCH_IN(name, order, builtin, T)                                   \
+  KW_DEVICE T name(T* address, T value) { return builtin(address, value, order); }
+#define KW_FETCH(name, builtin, T) KW_SCOPES(KW_FETCH_IN, __ATOMIC_RELAXED, name, builtin, T)
 
 // new value from the old one, here `old`, and `value`
-#define KW_UPDATE(name, T, bits, expression)                                   \
+#define KW_UPDATE_IN(name, order, T, bits, expression)                         \
   KW_DEVICE T name(T* address, T value) {                                      \
     bits* place = reinterpret_cast<bits*>(address);                            \
     bits seen = __atomic_load_n(place, __ATOMIC_RELAXED), next;                \
@@ -20,10 +22,11 @@
     do {                                                                       \
       old = __kw_bits<T>(seen);                                                \
       next = __kw_bits<bits>(static_cast<T>(expression));                      \
-    } while (!__atomic_compare_exchange_n(place, &seen, next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
+    } while (!__atomic_compare_exchange_n(place, &seen, next, true, order, __ATOMIC_RELAXED)); \
     return old;                                                                \
-  }                                                                            \
-  KW_SCOPES(T, name, (T * address, T value), (address, value))
+  }
+#define KW_UPDATE(name, T, bits, expression)                                   \
+  KW_SCOPES(KW_UPDATE_IN, __ATOMIC_RELAXED, name, T, bits, expression)
 
 #define KW_INTEGER_ATOMICS(T)                                                  \
   KW_FETCH(atomicAdd, __atomic_fetch_add, T)                                   \
@@ -35,14 +38,14 @@
   KW_UPDATE(atomicMax, T, T, value > old ? value : old)
 
 // A failed exchange lets the other threads run: the one that holds a lock among them.
-#define KW_COMPARE_AND_SWAP(T)                                                 \
-  KW_DEVICE T atomicCAS(T* address, T expected, T desired) {                   \
+#define KW_COMPARE_AND_SWAP_IN(name, order, T)                                 \
+  KW_DEVICE T name(T* address, T expected, T desired) {                        \
     const T wanted = expected;                                                 \
-    __atomic_compare_exchange_n(address, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    __atomic_compare_exchange_n(address, &expected, desired, false, order, __ATOMIC_RELAXED); \
     if (expected != wanted) __kw_yield();                                      \
     return expected;                                                           \
-  }                                                                            \
-  KW_SCOPES(T, atomicCAS, (T * address, T expected, T desired), (address, expected, desired))
+  }
+#define KW_COMPARE_AND_SWAP(T) KW_SCOPES(KW_COMPARE_AND_SWAP_IN, __ATOMIC_SEQ_CST, atomicCAS, T)
 
 KW_INTEGER_ATOMICS(int)
 KW_INTEGER_ATOMICS(unsigned)

@@ -6,7 +6,11 @@
 // The hints mean nothing here.
 #define KW_LOAD(name) template <typename T> KW_DEVICE T name(const T* address) { return *address; }
 #define KW_STORE(name) template <typename T> KW_DEVICE void name(T* address, T value) { *address = value; }
-KW_LOAD(__ldg)
+template <typename T>
+KW_DEVICE T __ldg(const T* address) {
+  __kw_read_only(address, sizeof(T));
+  return *address;
+}
 KW_LOAD(__ldca)
 KW_LOAD(__ldcg)
 KW_LOAD(__ldcs)

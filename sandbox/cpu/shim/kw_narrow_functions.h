@@ -165,25 +165,19 @@ KW_SHUFFLE(__shfl_down_sync, unsigned, __kw_source_down)
 KW_SHUFFLE(__shfl_xor_sync, int, __kw_source_xor)
 #undef KW_SHUFFLE
 
-template <typename T, typename Word = typename __kw_word<T>::type>
-KW_DEVICE T atomicAdd(T* address, typename __kw_word<T>::value value) {
-  Word* place = reinterpret_cast<Word*>(address);
-  Word seen = __atomic_load_n(place, __ATOMIC_RELAXED), next;
-  T old;
-  do {
-    __builtin_memcpy(static_cast<void*>(&old), &seen, sizeof old);
-    T sum;
-    if constexpr (sizeof(T) == 2) sum = __hadd(old, value);
-    else sum = __hadd2(old, value);
-    __builtin_memcpy(&next, &sum, sizeof next);
-  } while (!__atomic_compare_exchange_n(place, &seen, next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  return old;
-}
-template <typename T, typename = typename __kw_word<T>::type>
-KW_DEVICE T atomicAdd_block(T* address, typename __kw_word<T>::value value) {
-  return atomicAdd(address, value);
-}
-template <typename T, typename = typename __kw_word<T>::type>
-KW_DEVICE T atomicAdd_system(T* address, typename __kw_word<T>::value value) {
-  return atomicAdd(address, value);
-}
+#define KW_ADD_TO_WORD(name, order, ...)                                                            \
+  template <typename T, typename Word = typename __kw_word<T>::type>                                \
+  KW_DEVICE T name(T* address, typename __kw_word<T>::value value) {                                \
+    Word* place = reinterpret_cast<Word*>(address);                                                 \
+    Word seen = __atomic_load_n(place, __ATOMIC_RELAXED), next;                                     \
+    T old;                                                                                          \
+    do {                                                                                            \
+      __builtin_memcpy(static_cast<void*>(&old), &seen, sizeof old);                                \
+      T sum;                                                                                        \
+      if constexpr (sizeof(T) == 2) sum = __hadd(old, value);                                       \
+      else sum = __hadd2(old, value);                                                               \
+      __builtin_memcpy(&next, &sum, sizeof next);                                                   \
+    } while (!__atomic_compare_exchange_n(place, &seen, next, true, order, __ATOMIC_RELAXED));      \
+    return old;                                                                                     \
+  }
+KW_SCOPES(KW_ADD_TO_WORD, __ATOMIC_RELAXED, atomicAdd, )

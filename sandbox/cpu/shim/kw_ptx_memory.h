@@ -37,23 +37,28 @@ KW_DEVICE void __kw_ptx_widen(D& d, T value) {
     __kw_ptx_out<T>(d, value);
   }
 }
-#define KW_PTX_ACCESS(order, qualifier)                                                                              \
+KW_DEVICE void __kw_read_as_usual(const void*, unsigned long) {}
+#define KW_PTX_LOADS(order, qualifier, note)                                                                         \
   template <typename T, typename D, typename A>                                                                      \
   KW_DEVICE void __kw_ptx_ld##order(D& d, A p) {                                                                     \
+    note((const void*)(size_t)p, sizeof(T));                                                                         \
     __kw_ptx_widen<T>(d, *(const qualifier T*)(size_t)p);                                                            \
   }                                                                                                                  \
   template <typename T, typename D, typename E, typename A>                                                          \
   KW_DEVICE void __kw_ptx_ld##order##_v2(D& d, E& e, A p) {                                                          \
     typedef T V __attribute__((vector_size(2 * sizeof(T))));                                                         \
+    note((const void*)(size_t)p, sizeof(V));                                                                         \
     const V v = *(const qualifier V*)(size_t)p;                                                                      \
     __kw_ptx_widen<T>(d, v[0]), __kw_ptx_widen<T>(e, v[1]);                                                          \
   }                                                                                                                  \
   template <typename T, typename D, typename E, typename F, typename G, typename A>                                  \
   KW_DEVICE void __kw_ptx_ld##order##_v4(D& d, E& e, F& f, G& g, A p) {                                              \
     typedef T V __attribute__((vector_size(4 * sizeof(T))));                                                         \
+    note((const void*)(size_t)p, sizeof(V));                                                                         \
     const V v = *(const qualifier V*)(size_t)p;                                                                      \
     __kw_ptx_widen<T>(d, v[0]), __kw_ptx_widen<T>(e, v[1]), __kw_ptx_widen<T>(f, v[2]), __kw_ptx_widen<T>(g, v[3]);  \
-  }                                                                                                                  \
+  }
+#define KW_PTX_STORES(order, qualifier)                                                                              \
   template <typename T, typename A, typename S>                                                                      \
   KW_DEVICE void __kw_ptx_st##order(A p, S s) {                                                                      \
     *(qualifier T*)(size_t)p = __kw_ptx_in<T>(s);                                                                    \
@@ -68,8 +73,11 @@ KW_DEVICE void __kw_ptx_widen(D& d, T value) {
     typedef T V __attribute__((vector_size(4 * sizeof(T))));                                                         \
     *(qualifier V*)(size_t)p = V{__kw_ptx_in<T>(s), __kw_ptx_in<T>(u), __kw_ptx_in<T>(w), __kw_ptx_in<T>(x)};        \
   }
-KW_PTX_ACCESS(, )
-KW_PTX_ACCESS(_volatile, volatile)
+KW_PTX_LOADS(, , __kw_read_as_usual)
+KW_PTX_LOADS(_volatile, volatile, __kw_read_as_usual)
+KW_PTX_LOADS(_nc, , __kw_read_only)
+KW_PTX_STORES(, )
+KW_PTX_STORES(_volatile, volatile)
 template <typename T, typename D, typename A>
 KW_DEVICE void __kw_ptx_ld_relaxed(D& d, A p) {
   T value;
