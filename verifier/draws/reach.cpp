@@ -1,23 +1,65 @@
 #include "verifier/draws/reach.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 
 #include "core/error.h"
+#include "verifier/draws/axis_sizes.h"
 #include "verifier/draws/shapes.h"
 
 namespace verifier::draws {
 
-int64_t threads_of(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes) {
+namespace {
+// By launch; empty where the plan cannot be bound.
+std::vector<sandbox::PlannedLaunch> launches_of(const Plan& plan, const benchsuite::Problem& problem,
+                                                const core::Bindings& axes) {
   try {
-    int64_t threads = 0;
-    for (const sandbox::PlannedLaunch& launch :
-         sandbox::bind_plan(plan.solution, plan.binding, axes, &problem).launches) {
-      threads += launch.grid[0] * launch.grid[1] * launch.grid[2] * launch.block[0] * launch.block[1] * launch.block[2];
-    }
-    return threads;
+    return sandbox::bind_plan(plan.solution, plan.binding, axes, &problem).launches;
   } catch (const core::InputError&) {
-    return 0;
+    return {};
   }
+}
+
+int64_t blocks_of(const sandbox::PlannedLaunch& launch) { return launch.grid[0] * launch.grid[1] * launch.grid[2]; }
+int64_t blocks_of(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes, size_t launch) {
+  const auto launches = launches_of(plan, problem, axes);
+  return launch < launches.size() ? blocks_of(launches[launch]) : 0;
+}
+
+int64_t elements_of(const benchsuite::Problem& problem, const core::Bindings& axes) {
+  int64_t elements = 0;
+  for (const auto* some : {&problem.inputs, &problem.outputs}) {
+    for (const benchsuite::Tensor& tensor : *some) elements += tensor.elements(axes);
+  }
+  return elements;
+}
+
+// The least size of an axis from which on a launch's grid no longer grows, up to `most`; 0 where it does there, or has
+// never grown.
+int64_t end_of_growth(const Plan& plan, const benchsuite::Problem& problem, core::Bindings axes,
+                      const benchsuite::Axis& axis, int64_t most, size_t launch) {
+  const auto blocks_at = [&](int64_t size) {
+    axes[axis.name] = into_domain(axis, size);
+    return blocks_of(plan, problem, axes, launch);
+  };
+  const int64_t all = blocks_at(most);
+  if (blocks_at(axis.min) >= all || blocks_at(most / 2) < all) return 0;
+  int64_t less = axis.min, enough = most / 2;
+  while (enough - less > 1) {
+    const int64_t middle = less + (enough - less) / 2;
+    (blocks_at(middle) < all ? less : enough) = middle;
+  }
+  return enough;
+}
+}  // namespace
+
+int64_t threads_of(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes) {
+  int64_t threads = 0;
+  for (const sandbox::PlannedLaunch& launch : launches_of(plan, problem, axes)) {
+    threads += blocks_of(launch) * launch.block[0] * launch.block[1] * launch.block[2];
+  }
+  return threads;
 }
 
 core::Bindings within_reach(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,
@@ -36,6 +78,58 @@ bool has_persistent_grid(const Plan& plan, const benchsuite::Problem& problem, c
   core::Bindings half = axes;
   come_nearer(problem, half, 0.5);
   return half != axes && threads_of(plan, problem, half) == threads;
+}
+
+std::vector<core::Bindings> shapes_of_rounds(const Plan& plan, const benchsuite::Problem& problem,
+                                             int64_t most_elements, int64_t most_flops, int64_t most_threads,
+                                             statistics::Keys& keys) {
+  constexpr int64_t kRounds = 4, kElementsOfRounds = 1 << 22;  // beyond so many elements, one round and a half
+  constexpr size_t kMostOfLaunch = 2;
+  constexpr std::pair<int64_t, int64_t> kOthers[] = {
+      {512, 4096}, {32, 128}, {512, 4096}, {1, 8}};  // sizes of the other axes
+  core::Bindings least;
+  for (const benchsuite::Axis& axis : problem.axes) least[axis.name] = axis.min;
+  // Where the launch's blocks come round along this axis; nothing where they do not within the limits.
+  const auto draw = [&](size_t launch, const benchsuite::Axis& axis,
+                        const std::pair<int64_t, int64_t>& others) -> std::optional<core::Bindings> {
+    core::Bindings axes = least;
+    for (const benchsuite::Axis& other : problem.axes) {
+      if (other.name == axis.name) continue;
+      const int64_t most = greatest_up_to(other, std::max(others.second, other.min));
+      axes[other.name] = draw_between(other, std::min(std::max(others.first, other.min), most), most, keys);
+    }
+    const auto fits = [&](int64_t size) {
+      axes[axis.name] = into_domain(axis, size);
+      return small_enough(problem, axes, most_elements, most_flops);
+    };
+    int64_t most = axis.max;
+    while (most > axis.min && !fits(most)) most /= 2;
+    const int64_t end = end_of_growth(plan, problem, axes, axis, most, launch);
+    if (end == 0) return std::nullopt;
+    const bool many = fits(kRounds * end) && elements_of(problem, axes) <= kElementsOfRounds;
+    const int64_t from = many ? 2 * end + 1 : end + 1, to = std::min(many ? kRounds * end : end + end / 2 + 1, most);
+    if (from > to) return std::nullopt;
+    axes[axis.name] = draw_between(axis, from, to, keys);
+    const int64_t rounds = (axes[axis.name] + end - 1) / end;
+    if (rounds * threads_of(plan, problem, axes) > most_threads) return std::nullopt;
+    return axes;
+  };
+  std::vector<core::Bindings> shapes;
+  for (size_t launch = 0; launch < plan.solution.launches.size(); ++launch) {
+    std::vector<core::Bindings> found;
+    for (const benchsuite::Axis& axis : problem.axes) {
+      std::optional<core::Bindings> axes;
+      const uint64_t first = keys.below(std::size(kOthers));
+      for (size_t i = 0; i < std::size(kOthers) && !axes; ++i) {
+        axes = draw(launch, axis, kOthers[(first + i) % std::size(kOthers)]);
+      }
+      if (axes) found.push_back(std::move(*axes));
+    }
+    std::ranges::sort(found, {}, [&](const core::Bindings& axes) { return elements_of(problem, axes); });
+    if (found.size() > kMostOfLaunch) found.resize(kMostOfLaunch);
+    shapes.insert(shapes.end(), found.begin(), found.end());
+  }
+  return shapes;
 }
 
 bool lends_enough(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "benchsuite/problem.h"
 #include "sandbox/solution.h"
+#include "verifier/statistics/keys.h"
 
 namespace verifier::draws {
 
@@ -25,6 +27,13 @@ core::Bindings within_reach(const Plan& plan, const benchsuite::Problem& problem
 // Whether so many threads or more are launched and half of the largest axis has as many.
 bool has_persistent_grid(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,
                          int64_t least_threads);
+
+// For each launch whose grid stops growing along an axis, a shape for each such axis, the two smallest at most, at
+// which its blocks come round, up to four times: what they leave in shared memory for the next round is seen there. The
+// other axes are short or middling. `most_threads`: of the plan, each counted as often as it comes round.
+std::vector<core::Bindings> shapes_of_rounds(const Plan& plan, const benchsuite::Problem& problem,
+                                             int64_t most_elements, int64_t most_flops, int64_t most_threads,
+                                             statistics::Keys& keys);
 
 // Whether the device lends what the plan asks for at a shape. A workspace of more than some copies of the tensors has
 // no such excuse.

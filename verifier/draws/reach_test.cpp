@@ -45,6 +45,31 @@ TEST(Reach, OfAPersistentGridIsToldByOtherThanItsThreads) {
   EXPECT_FALSE(has_persistent_grid(persistent, problem, {{"M", 1}, {"N", 1}}, 1));  // no nearer shape
 }
 
+TEST(Reach, HasShapesAtWhichAGridComesRound) {
+  const benchsuite::Problem problem = row_sum();
+  statistics::Keys keys(7);
+  const auto shapes_of = [&](const std::string& grid) {
+    const sandbox::Solution solution = with_grid(grid);
+    return shapes_of_rounds({solution, kNone}, problem, 1 << 24, 1 << 28, 1 << 23, keys);
+  };
+  for (int i = 0; i < 20; ++i) {
+    const auto rows = shapes_of("min(M, 2112)");
+    ASSERT_EQ(rows.size(), 1);
+    EXPECT_GT(rows[0].at("M"), 2112);
+    EXPECT_LE(rows[0].at("M"), 4 * 2112);
+    EXPECT_LE(rows[0].at("N"), 4096);
+    const auto tiles = shapes_of("min(ceil_div(M, 64) * ceil_div(N, 64), 100)");
+    ASSERT_EQ(tiles.size(), 2);
+    for (const core::Bindings& axes : tiles) {
+      EXPECT_GT((axes.at("M") + 63) / 64 * ((axes.at("N") + 63) / 64), 100);
+      EXPECT_LE(axes.at("M") * axes.at("N"), 1 << 24);
+    }
+  }
+  EXPECT_TRUE(shapes_of("M").empty());
+  EXPECT_TRUE(shapes_of("264").empty());            // nothing says when it comes round
+  EXPECT_TRUE(shapes_of("min(M, 20000)").empty());  // of 512 threads: too many
+}
+
 TEST(Reach, ExcusesOnlyWorkspacesOfAboutTheTensorsSize) {
   const benchsuite::Problem problem = row_sum();
   const core::Bindings axes{{"M", 1024}, {"N", 1024}};

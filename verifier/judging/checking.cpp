@@ -167,6 +167,11 @@ std::vector<Checking::NamedShape> Checking::drawn_for_checking_build(const Conte
       return draws::draw_long_shapes(problem, traits_.backend, policy.checking_build_cost / 8,
                                      policy.checking_build_cost / 2, keys_, policy.checking_build_times_listed);
     });
+    const auto rounds = [&] {
+      return draws::shapes_of_rounds(plan_of(contender), problem, policy.rounds_elements, policy.rounds_flops,
+                                     policy.rounds_threads, keys_);
+    };
+    for (const core::Bindings& axes : with_inputs(rounds)) shapes.push_back({"unseen", axes});
   }
   return shapes;
 }
