@@ -132,6 +132,8 @@ extern "C" __global__ void k(const __grid_constant__ CUtensorMap from, const __g
     kw::mbarrier::init(at, 1);
     kw::tma::fence();
     kw::mbarrier::expect(at, 16 * 32 * 4);
+    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile.L2::cache_hint [%0, {%1, %2}], %3;"
+                 :: "l"(&from), "r"(-8), "r"(3), "l"(0ull) : "memory");
     kw::tma::load(place, &from, -8, 3, at);
   }
   __syncthreads();
@@ -415,6 +417,7 @@ extern "C" __global__ void k(const float* x, float* wrong) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" :: "r"(copied));
   }
   __syncwarp();
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" :: "l"(x), "r"(128));
   asm volatile("setmaxnreg.inc.sync.aligned.u32 64;");
   asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
   unsigned long long state = 0;
@@ -460,6 +463,105 @@ TEST(ShimHopper, OtherFormsOfTheseInstructions) {
     const auto fault = device.launch("k", 1, 32);
     ASSERT_FALSE(fault) << fault->describe();
     for (int i = 0; i < 8; ++i) EXPECT_EQ(wrong[i], 0.0f) << i;
+  }
+  Device device(replaced(kOtherForms, "\"r\"(128)", "\"r\"(120)"));
+  device.add_floats("x", 32);
+  device.add_floats("wrong", 8);
+  const auto fault = device.launch("k", 1, 32);
+  ASSERT_TRUE(fault);
+  EXPECT_THAT(fault->message, HasSubstr("multiples of 16"));
+}
+
+// ---- Bulk updates of global memory
+const std::string kSums = R"(
+extern "C" __global__ void k(float* sums) {
+  __shared__ __align__(16) float part[32];
+  part[threadIdx.x] = threadIdx.x + 1;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], 128;"
+               :: "l"(sums), "r"((unsigned)__cvta_generic_to_shared(part)) : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+)";
+
+TEST(ShimHopper, BlocksAddUpInBulk) {
+  for (const Build build : {Build::fast, Build::check}) {
+    Device device(kSums, build);
+    const float* sums = device.add_floats("sums", 32);
+    const auto fault = device.launch("k", 4, 32, Order::seeded);
+    ASSERT_FALSE(fault) << fault->describe();
+    for (int i = 0; i < 32; ++i) EXPECT_EQ(sums[i], static_cast<float>(4 * (i + 1)));
+  }
+}
+
+TEST(ShimHopper, WhatABulkUpdateLacksIsFound) {
+  struct Planted {
+    const char *what, *by;
+    FaultKind kind;
+    const char* message;
+  };
+  for (const Planted& planted :
+       {Planted{"  asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n", "", FaultKind::race,
+                "no fence.proxy.async"},
+        Planted{"  asm volatile(\"cp.async.bulk.wait_group.read 0;\" ::: \"memory\");\n", "", FaultKind::race,
+                "returns while a bulk store"},
+        Planted{"  asm volatile(\"cp.async.bulk.wait_group",
+                "  part[0] = 1;\n  asm volatile(\"cp.async.bulk.wait_group", FaultKind::race, "asynchronous copy"},
+        Planted{"  __syncthreads();\n", "  __syncthreads();\n  sums[threadIdx.x] = 0;\n", FaultKind::race,
+                "which another block of this launch wrote"},
+        Planted{"\"l\"(sums)", "\"l\"(sums + 1)", FaultKind::misaligned, "multiples of 16"},
+        Planted{"\"l\"(sums)", "\"l\"(sums + 4)", FaultKind::out_of_bounds,
+                "updates 128 bytes at offset 16 of 'sums'"}}) {
+    Device device(replaced(kSums, planted.what, planted.by), Build::check);
+    device.add_floats("sums", 32);
+    const auto fault = device.launch("k", 4, 32, Order::reverse);
+    ASSERT_TRUE(fault) << planted.what << planted.by;
+    EXPECT_EQ(fault->kind, planted.kind) << fault->describe();
+    EXPECT_THAT(fault->message, HasSubstr(planted.message)) << planted.what;
+  }
+}
+
+// Each type's 16 bytes, of what is there and what is added.
+TEST(ShimHopper, BulkUpdatesOfEveryType) {
+  struct Update {
+    const char* operation;
+    std::array<uint32_t, 4> old, by, expected;
+  };
+  const std::vector<Update> updates = {
+      {"add.u32", {1, 2, 3, ~0u}, {1, 1, 1, 1}, {2, 3, 4, 0}},
+      {"add.s32", {1, 2, 3, 4}, {~0u, ~0u, 0, 0}, {0, 1, 3, 4}},
+      {"min.s32", {1, 2, 3, 4}, {~0u, 9, 9, 9}, {~0u, 2, 3, 4}},
+      {"max.u32", {1, 2, 3, 4}, {~0u, 0, 0, 9}, {~0u, 2, 3, 9}},
+      {"add.u64", {~0u, 0, 1, 2}, {1, 0, 1, 2}, {0, 1, 2, 4}},
+      {"min.s64", {1, 0, 1, 0}, {0, ~0u, 2, 0}, {0, ~0u, 1, 0}},
+      {"add.f64", {0, 0x3ff00000, 0, 0}, {0, 0x3ff00000, 0, 0}, {0, 0x40000000, 0, 0}},
+      {"add.noftz.f16", {0x3c003c00, 0, 0, 0}, {0x40003c00, 1, 0, 0}, {0x42004000, 1, 0, 0}},
+      {"add.noftz.bf16", {0x3f803f80, 0, 0, 0}, {0x40003f80, 1, 0, 0}, {0x40404000, 1, 0, 0}}};
+  std::string source = "extern \"C\" __global__ void k(const uint4* by, uint4* y) { __shared__ uint4 s[16];\n";
+  for (size_t i = 0; i < updates.size(); ++i) {
+    const std::string at = std::to_string(i);
+    source += "s[" + at + "] = by[" + at + "];\nasm volatile(\"fence.proxy.async;\");\n" +
+              "asm volatile(\"cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint." +
+              updates[i].operation + " [%0], [%1], 16, %2;\" :: \"l\"(y + " + at +
+              "), \"r\"((unsigned)__cvta_generic_to_shared(s + " + at + ")), \"l\"(0ull));\n";
+  }
+  source += "asm volatile(\"cp.async.bulk.commit_group;\"); asm volatile(\"cp.async.bulk.wait_group 0;\"); }";
+  for (const Build build : {Build::fast, Build::check}) {
+    Device device(source, build);
+    float* by = device.add_floats("by", 4 * updates.size());
+    float* y = device.add_floats("y", 4 * updates.size());
+    for (size_t i = 0; i < updates.size(); ++i) {
+      std::memcpy(by + 4 * i, updates[i].by.data(), 16);
+      std::memcpy(y + 4 * i, updates[i].old.data(), 16);
+    }
+    const auto fault = device.launch("k", 1, 1);
+    ASSERT_FALSE(fault) << fault->describe();
+    for (size_t i = 0; i < updates.size(); ++i) {
+      EXPECT_EQ(std::memcmp(y + 4 * i, updates[i].expected.data(), 16), 0) << updates[i].operation;
+    }
   }
 }
 

@@ -106,6 +106,27 @@ TEST(ShimPtxMemory, CacheHintsMeanNothing) {
 }
 
 TEST(ShimPtxMemory, CachePoliciesMeanNothing) {
+  std::string hinted = R"(
+    unsigned long long policy = 0;
+    alignas(16) __shared__ unsigned s[4];
+    unsigned a, b, c, d;
+    s[0] = 1; s[1] = 2; s[2] = 3; s[3] = 4;
+)";
+  for (const char* name : {"ld.global.L2::cache_hint.v4.u32", "ld.global.nc.L1::no_allocate.L2::cache_hint.v4.b32",
+                           "ld.global.L1::evict_last.L2::cache_hint.L2::128B.v4.s32"}) {
+    hinted +=
+        "asm volatile(\"" + std::string(name) +
+        " {%0, %1, %2, %3}, [%4], %5;\" : \"=r\"(a), \"=r\"(b), \"=r\"(c), \"=r\"(d) : \"l\"(s), \"l\"(policy));\n"
+        "EXPECT(a == 1 && b == 2 && c == 3 && d == 4);\n";
+  }
+  expect_right(hinted + R"(
+    asm volatile("st.global.L1::no_allocate.L2::cache_hint.v2.b32 [%0], {%1, %2}, %3;" :: "l"(s), "r"(7), "r"(8), "l"(policy));
+    EXPECT(s[0] == 7 && s[1] == 8);
+    asm volatile("st.global.L2::cache_hint.u32 [%0 + 8], %1, %2;" :: "l"(s), "r"(9), "l"(policy)); EXPECT(s[2] == 9);
+    asm volatile("red.global.add.L2::cache_hint.u32 [%0], %1, %2;" :: "l"(s), "r"(1), "l"(policy)); EXPECT(s[0] == 8);
+    asm volatile("atom.global.cas.L2::cache_hint.b32 %0, [%1], 8, 5, %2;" : "=r"(a) : "l"(s), "l"(policy));
+    EXPECT(a == 8 && s[0] == 5);
+)");
   expect_right(R"(
     unsigned long long policy = 1;
     asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
@@ -158,7 +179,40 @@ TEST(ShimPtxMemory, AtomicUpdates) {
     s[0] = s[1] = s[2] = s[3] = 0;
     asm volatile("red.global.add.noftz.v4.bf16x2 [%0], {%1, 0, 0, %1};" :: "l"(s), "r"(0x3f804000));
     EXPECT(s[0] == 0x3f804000 && s[1] == 0 && s[3] == 0x3f804000);
+    unsigned short h = 0x3c00;
+    asm volatile("atom.global.add.noftz.f16 %0, [%1 + 4], %2;" : "=h"(h) : "l"(s), "h"(h)); EXPECT(h == 0 && s[1] == 0x3c00);
+    asm volatile("red.global.add.noftz.bf16 [%0 + 6], %1;" :: "l"(s), "h"((unsigned short)0x3f80)); EXPECT(s[1] == 0x3f803c00);
 )");
+}
+
+// They are the same for their own block, and none for other blocks.
+TEST(ShimPtxMemory, UpdatesInTheScopeOfABlock) {
+  expect_right(R"(
+    __shared__ alignas(16) unsigned s[4]; unsigned r; unsigned short h;
+    s[0] = 10; s[1] = 0;
+    asm volatile("atom.global.cta.add.u32 %0, [%1], %2;" : "=r"(r) : "l"(s), "r"(5)); EXPECT(r == 10 && s[0] == 15);
+    asm volatile("atom.acq_rel.cta.shared.cas.b32 %0, [%1], 15, 4;" : "=r"(r) : "r"(SHARED(s))); EXPECT(r == 15 && s[0] == 4);
+    asm volatile("red.relaxed.cta.global.add.s64 [%0], %1;" :: "l"(s), "l"(1ull << 32)); EXPECT(s[0] == 4 && s[1] == 1);
+    asm volatile("red.relaxed.cta.global.add.noftz.f16x2 [%0 + 4], %1;" :: "l"(s), "r"(0x3c000000)); EXPECT(s[1] == 0x3c000001);
+    asm volatile("atom.cta.global.add.noftz.f16 %0, [%1 + 6], %2;" : "=h"(h) : "l"(s), "h"((unsigned short)0x3c00));
+    EXPECT(h == 0x3c00 && s[1] == 0x40000001);
+    s[2] = s[3] = 0;
+    asm volatile("red.cta.global.add.v2.f32 [%0 + 8], {%1, %1};" :: "l"(s), "f"(1.0f)); EXPECT(s[2] == 0x3f800000 && s[3] == s[2]);
+)");
+  for (const std::string update :
+       {"atom.global.cta.add.u32 %0, [%1], 1;", "red.relaxed.cta.global.add.u32 [%1], %0;",
+        "atom.cta.global.max.s32 %0, [%1], %0;", "atom.acq_rel.cta.global.cas.b32 %0, [%1], 0, 1;",
+        "red.cta.global.add.noftz.f16x2 [%1], %0;", "red.relaxed.cta.global.add.v2.f32 [%1], {%0, %0};"}) {
+    for (const bool in_block : {true, false}) {
+      Device device("extern \"C\" __global__ void k(float* y) { unsigned r = 1;\nasm volatile(\"" +
+                        (in_block ? update : test::replaced(update, ".cta", ".gpu")) + "\" : \"+r\"(r) : \"l\"(y)); }",
+                    Build::check);
+      device.add_floats("y", 4);
+      const auto fault = device.launch("k", 4, 1);
+      ASSERT_EQ(fault.has_value(), in_block) << update;
+      EXPECT_TRUE(!fault || fault->kind == FaultKind::race) << fault->describe();
+    }
+  }
 }
 
 TEST(ShimPtxMemory, AddressSpaces) {

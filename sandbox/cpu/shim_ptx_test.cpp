@@ -133,6 +133,46 @@ const std::vector<Case> kCases = {
     // 3 * 683/2048 + 2^-24 lies just above the middle between two halves.
     {"fma.rn.f16x2 %0, %1, %2, %3", "rrrr", {0x42003c00u, 0x35563c00u, 0x00013c00u}, {0x3c014000u}},
     {"fma.rn.bf16x2 %0, %1, %2, %3", "rrrr", {0x3f803f80u, 0x3f80bf80u, 0x3f803f80u}, {0x40000000u}},
+    {"sub.rn.f16x2 %0, %1, %2", "rrr", {0x3c003c00u, 0x4000bc00u}, {0xbc004000u}},
+    {"max.NaN.f16x2 %0, %1, %2", "rrr", {0x7e00bc00u, 0x3c00c000u}, {0x7fffbc00u}},
+    {"max.NaN.bf16x2 %0, %1, %2", "rrr", {0x7fc0bf80u, 0x3f80c000u}, {0x7fffbf80u}},
+    {"min.NaN.f16x2 %0, %1, %2", "rrr", {0x3c00bc00u, 0x7e00c000u}, {0x7fffc000u}},
+    {"min.NaN.bf16x2 %0, %1, %2", "rrr", {0x3f80bf80u, 0x7fc0c000u}, {0x7fffc000u}},
+    {"neg.f16x2 %0, %1", "rr", {0x3c008000u}, {0xbc000000u}},
+    {"neg.bf16x2 %0, %1", "rr", {0xbf800000u}, {0x3f808000u}},
+    {"abs.f16x2 %0, %1", "rr", {0xbc008000u}, {0x3c000000u}},
+    {"abs.bf16x2 %0, %1", "rr", {0x3f80bf80u}, {0x3f803f80u}},
+    {"fma.rn.relu.f16x2 %0, %1, %2, %3", "rrrr", {0x3c003c00u, 0xc0004000u, 0x3c003c00u}, {0x4200u}},
+    {"fma.rn.relu.bf16x2 %0, %1, %2, %3", "rrrr", {0x3f803f80u, 0xc0004000u, 0x3f807fc0u}, {0x7fffu}},
+    {"add.rn.f16 %0, %1, %2", "hhh", {0x3c00u, 0x4000u}, {0x4200u}},
+    {"add.f16 %0, %1, %2", "hhh", {0x7bffu, 0x7bffu}, {0x7c00u}},
+    {"add.bf16 %0, %1, %2", "hhh", {0x3f80u, 0x4000u}, {0x4040u}},
+    {"sub.f16 %0, %1, %2", "hhh", {0x3c00u, 0x4000u}, {0xbc00u}},
+    {"sub.bf16 %0, %1, %2", "hhh", {0x3f80u, 0x4000u}, {0xbf80u}},
+    {"mul.f16 %0, %1, %2", "hhh", {0x3c01u, 0x3c01u}, {0x3c02u}},
+    {"mul.bf16 %0, %1, %2", "hhh", {0x3f81u, 0x3f81u}, {0x3f82u}},
+    {"max.f16 %0, %1, %2", "hhh", {0x7e00u, 0xbc00u}, {0xbc00u}},
+    {"max.bf16 %0, %1, %2", "hhh", {0xbf80u, 0x3f80u}, {0x3f80u}},
+    {"min.f16 %0, %1, %2", "hhh", {0x3c00u, 0xbc00u}, {0xbc00u}},
+    {"min.bf16 %0, %1, %2", "hhh", {0xbf80u, 0x7fc0u}, {0xbf80u}},
+    {"max.NaN.f16 %0, %1, %2", "hhh", {0x7e00u, 0x3c00u}, {0x7fffu}},
+    {"max.NaN.bf16 %0, %1, %2", "hhh", {0x3f80u, 0x7fc0u}, {0x7fffu}},
+    {"min.NaN.f16 %0, %1, %2", "hhh", {0x3c00u, 0x4000u}, {0x3c00u}},
+    {"min.NaN.bf16 %0, %1, %2", "hhh", {0x7fc0u, 0x3f80u}, {0x7fffu}},
+    {"neg.f16 %0, %1", "hh", {0x3c00u}, {0xbc00u}},
+    {"neg.bf16 %0, %1", "hh", {0xbf80u}, {0x3f80u}},
+    {"abs.f16 %0, %1", "hh", {0xbc00u}, {0x3c00u}},
+    {"abs.bf16 %0, %1", "hh", {0x8000u}, {0u}},
+    {"fma.rn.f16 %0, %1, %2, %3", "hhhh", {0x4200u, 0x3556u, 0x0001u}, {0x3c01u}},
+    {"fma.rn.bf16 %0, %1, %2, %3", "hhhh", {0x3f80u, 0x3f80u, 0x3f80u}, {0x4000u}},
+    {"fma.rn.relu.f16 %0, %1, %2, %3", "hhhh", {0x8000u, 0x3c00u, 0x8000u}, {0u}},
+    {"fma.rn.relu.bf16 %0, %1, %2, %3", "hhhh", {0x3f80u, 0x4000u, 0x3f80u}, {0x4040u}},
+    {"tanh.approx.f16 %0, %1", "hh", {0x3800u}, {0x3765u}},
+    {"tanh.approx.bf16 %0, %1", "hh", {0x3f00u}, {0x3eedu}},
+    {"tanh.approx.f16x2 %0, %1", "rr", {0xb8007c00u}, {0xb7653c00u}},
+    {"tanh.approx.bf16x2 %0, %1", "rr", {0xbf007f80u}, {0xbeed3f80u}},
+    {"ex2.approx.f16 %0, %1", "hh", {0x4000u}, {0x4400u}},
+    {"ex2.approx.ftz.bf16 %0, %1", "hh", {0xc302u}, {0u}},
     {"ex2.approx.f16x2 %0, %1", "rr", {0x40004d80u}, {0x44007c00u}},
     {"ex2.approx.ftz.bf16x2 %0, %1", "rr", {0x4000c302u}, {0x40800000u}},
     {"{ .reg .pred p; setp.lt.s32 p, %1, %2; selp.u32 %0, 7, 9, p; }", "rrr", {-1, 1}, {7}},
@@ -197,6 +237,7 @@ const std::vector<Case> kCases = {
     {"sub.f32 %0, %1, %2", "fff", {1.5f, 2.25f}, {-0.75f}},
     {"mul.f32 %0, %1, %2", "fff", {1.5f, 2.25f}, {3.375f}},
     {"add.rn.f32 %0, %1, %2", "fff", {1.0f, 0x1p-24f}, {1.0f}},
+    {"sub.rn.f32 %0, %1, %2", "fff", {1.0f, 0x1p-26f}, {1.0f}},
     {"mul.rn.f32 %0, %1, %2", "fff", {1.0f + 0x1p-23f, 1.0f + 0x1p-23f}, {1.0f + 0x1p-22f}},
     {"max.f32 %0, %1, %2", "fff", {1.5f, kNan}, {1.5f}},
     {"max.f32 %0, %1, %2", "fff", {kNan, -kInfinity}, {-kInfinity}},
@@ -403,6 +444,10 @@ TEST(ShimPtx, ThreadsMeetAndReduce) {
       asm volatile("nanosleep.u32 %0;" :: "r"(20));
       asm volatile("prefetch.global.L2 [%0];" :: "l"(wrong));
       asm volatile("prefetch.global.L1 [%0];" :: "l"(wrong + 64));
+      asm volatile("prefetch.global.L2::evict_normal [%0];" :: "l"(wrong));
+      asm volatile("prefetch.L1 [%0];" :: "l"(wrong));
+      asm volatile("prefetchu.L1 [%0];" :: "l"(wrong));
+      asm volatile("applypriority.global.L2::evict_normal [%0], 128;" :: "l"(wrong));
       asm volatile("griddepcontrol.wait;");
       asm volatile("griddepcontrol.launch_dependents;");
       asm volatile("activemask.b32 %0;" : "=r"(u));
@@ -419,6 +464,71 @@ TEST(ShimPtx, ThreadsMeetAndReduce) {
       EXPECT(7, u == 0xffffffff);
       asm volatile("redux.sync.min.u32 %0, %1, %2;" : "=r"(u) : "r"(n), "r"(t % 32 < 16 ? 0xffff : 0xffff0000));
       EXPECT(8, u == (t % 32 < 16 ? 0 : 1));
+      asm volatile("redux.sync.and.b32 %0, %1, -1;" : "=r"(u) : "r"(t | 6));
+      EXPECT(9, u == (6 | (t & 32)));
+      asm volatile("redux.sync.or.b32 %0, %1, -1;" : "=r"(u) : "r"(t % 32 & ~2u));
+      EXPECT(10, u == 29);
+      asm volatile("redux.sync.xor.b32 %0, %1, %2;" : "=r"(u) : "r"(1u << t % 32), "r"(~0));
+      EXPECT(11, u == 0xffffffff);
+    })",
+                Build::check);
+  const float* wrong = device.add_floats("wrong", 64);
+  const auto fault = device.launch("k", 1, 64, runtime::Order::seeded);
+  ASSERT_FALSE(fault) << fault->describe();
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(std::bit_cast<unsigned>(wrong[i]), 0u) << "thread " << i;
+}
+
+TEST(ShimPtx, LanesExchangeVoteAndMatch) {
+  Device device(R"(
+    #define EXPECT(bit, condition) if (!(condition)) wrong[t] |= 1u << bit
+    #define SHFL(mode) asm volatile("{ .reg .pred p; shfl.sync." mode ".b32 %0|p, %2, %3, %4, -1; selp.u32 %1, 1, 0, p; }" \
+                                    : "=r"(u), "=r"(p) : "r"(t * 3), "r"(b), "r"(c))
+    extern "C" __global__ void k(unsigned* wrong) {
+      const unsigned t = threadIdx.x, lane = t % 32;
+      unsigned u, p, c;
+      unsigned long long wide = (unsigned long long)(lane / 16) << 40;
+      for (unsigned width = 8; width <= 32; width *= 4) {
+        for (unsigned b = 0; b < 14; b += 3) {
+          c = (32 - width) << 8;
+          SHFL("up");
+          EXPECT(0, u == __shfl_up_sync(~0u, t * 3, b, width) && p == (lane % width >= b));
+          c |= 31;
+          SHFL("down");
+          EXPECT(1, u == __shfl_down_sync(~0u, t * 3, b, width) && p == (lane % width + b < width));
+          SHFL("bfly");
+          EXPECT(2, u == __shfl_xor_sync(~0u, t * 3, b, width) && p == ((lane ^ b) <= (lane | (width - 1))));
+          SHFL("idx");
+          EXPECT(3, u == __shfl_sync(~0u, t * 3, b, width) && p == 1);
+        }
+      }
+      // Of lanes up to 5 only; a number of more than 5 bits.
+      asm volatile("shfl.sync.idx.b32 %0, %1, %2, 5, 0xffffffff;" : "=r"(u) : "r"(t), "r"(lane % 8 + 64));
+      EXPECT(4, u == (lane % 8 <= 5 ? t - lane + lane % 8 : t));
+      // Inclusive sums, as libraries have them.
+      float sum = lane + 1;
+      for (int step = 1; step < 32; step *= 2) {
+        asm volatile("{ .reg .f32 r0; .reg .pred p; shfl.sync.up.b32 r0|p, %1, %2, 0, -1; @p add.f32 r0, r0, %3; mov.f32 %0, r0; }"
+                     : "=f"(sum) : "f"(sum), "r"(step), "f"(sum));
+      }
+      EXPECT(5, sum == (lane + 1) * (lane + 2) / 2);
+      asm volatile("{ .reg .pred p; setp.lt.u32 p, %1, 5; vote.sync.ballot.b32 %0, !p, -1; }" : "=r"(u) : "r"(lane));
+      EXPECT(6, u == 0xffffffe0);
+      #define VOTE(mode, least) asm volatile("{ .reg .pred p; setp.ge.u32 p, %1, %2; vote.sync." mode ".pred p, p, %3; " \
+                                             "selp.u32 %0, 1, 0, p; }" : "=r"(u) : "r"(lane), "r"(least), "r"(~0))
+      VOTE("any", 31); EXPECT(7, u == 1);
+      VOTE("any", 32); EXPECT(8, u == 0);
+      VOTE("all", 0); EXPECT(9, u == 1);
+      VOTE("all", 1); EXPECT(10, u == 0);
+      VOTE("uni", 32); EXPECT(11, u == 1);
+      VOTE("uni", 1); EXPECT(12, u == 0);
+      asm volatile("match.any.sync.b32 %0, %1, -1;" : "=r"(u) : "r"(t % 4));
+      EXPECT(13, u == 0x11111111u << t % 4);
+      asm volatile("match.any.sync.b64 %0, %1, -1;" : "=r"(u) : "l"(wide));
+      EXPECT(14, u == (lane < 16 ? 0xffffu : 0xffff0000u));
+      asm volatile("{ .reg .pred p; match.all.sync.b32 %0|p, %2, -1; selp.u32 %1, 1, 0, p; }" : "=r"(u), "=r"(p) : "r"(t / 32));
+      EXPECT(15, u == ~0u && p == 1);
+      asm volatile("match.all.sync.b64 %0, %1, -1;" : "=r"(u) : "l"(wide));
+      EXPECT(16, u == 0);
     })",
                 Build::check);
   const float* wrong = device.add_floats("wrong", 64);
@@ -437,6 +547,8 @@ TEST(ShimPtx, FaultsAreReportedAtTheirLines) {
        {Planted{"asm volatile(\"trap;\");", FaultKind::trap, "trap"},
         Planted{"asm volatile(\"bar.sync 16;\");", FaultKind::invalid_launch, "named barriers 0 to 15"},
         Planted{"asm volatile(\"bar.sync 1, 48;\");", FaultKind::deadlock, "it takes whole warps"},
+        Planted{"unsigned r = 0; asm volatile(\"shfl.sync.up.b32 %0, %0, 1, 0, 3;\" : \"+r\"(r));",
+                FaultKind::warp_misuse, "shfl.sync.up is called by a lane that its mask leaves out"},
         Planted{"asm volatile(\"st.global.f32 [%0 + 4], %1;\" :: \"l\"(out + 7), \"f\"(1.0f));",
                 FaultKind::out_of_bounds, "writes 4 bytes"},
         Planted{"float x; asm volatile(\"ld.global.nc.f32 %0, [%1];\" : \"=f\"(x) : \"l\"(out - 1)); out[0] = x;",
@@ -504,16 +616,41 @@ TEST(ShimPtx, EveryTypeCompiles) {
 }
 
 TEST(ShimPtx, EveryInstructionOfTheTableIsTested) {
-  // Those of ThreadsMeetAndReduce and FaultsAreReportedAtTheirLines.
-  std::set<std::string, std::less<>> tested = {"bar.warp.sync",      "membar.gl",
-                                               "membar.cta",         "membar.sys",
-                                               "fence.acq_rel.gpu",  "fence.acq_rel.cta",
-                                               "activemask.b32",     "redux.sync.add.s32",
-                                               "redux.sync.add.u32", "redux.sync.max.s32",
-                                               "redux.sync.min.s32", "redux.sync.max.u32",
-                                               "redux.sync.min.u32", "trap",
-                                               "nanosleep.u32",      "prefetch.global.L2",
-                                               "prefetch.global.L1"};
+  // Those of ThreadsMeetAndReduce, LanesExchangeVoteAndMatch and FaultsAreReportedAtTheirLines.
+  std::set<std::string, std::less<>> tested = {"bar.warp.sync",
+                                               "membar.gl",
+                                               "membar.cta",
+                                               "membar.sys",
+                                               "fence.acq_rel.gpu",
+                                               "fence.acq_rel.cta",
+                                               "activemask.b32",
+                                               "redux.sync.add.s32",
+                                               "redux.sync.add.u32",
+                                               "redux.sync.max.s32",
+                                               "redux.sync.min.s32",
+                                               "redux.sync.max.u32",
+                                               "redux.sync.min.u32",
+                                               "trap",
+                                               "nanosleep.u32",
+                                               "prefetch.L2",
+                                               "prefetch.L1",
+                                               "prefetchu.L1",
+                                               "applypriority.L2::evict_normal",
+                                               "redux.sync.and.b32",
+                                               "redux.sync.or.b32",
+                                               "redux.sync.xor.b32",
+                                               "shfl.sync.up.b32",
+                                               "shfl.sync.down.b32",
+                                               "shfl.sync.bfly.b32",
+                                               "shfl.sync.idx.b32",
+                                               "vote.sync.all.pred",
+                                               "vote.sync.any.pred",
+                                               "vote.sync.uni.pred",
+                                               "vote.sync.ballot.b32",
+                                               "match.any.sync.b32",
+                                               "match.any.sync.b64",
+                                               "match.all.sync.b32",
+                                               "match.all.sync.b64"};
   for (const Case& c : kCases) {
     for (const std::string& name : mnemonics_of(c.instruction)) tested.insert(name);
   }

@@ -16,6 +16,7 @@ struct PtxFamily {
 };
 constexpr std::string_view kMatrices = "kw_matrix.h", kMemory = "kw_ptx_memory.h", kNarrow = "kw_ptx_narrow.h",
                            kHopper = "kw_hopper.h";
+constexpr std::string_view kHalves = "f16 bf16 f16x2 bf16x2";
 constexpr PtxFamily kPtxFamilies[] = {
     {"mov", "u32 b32 s32 f32 u64 b64"},
     {"cvt",
@@ -38,7 +39,7 @@ constexpr PtxFamily kPtxFamilies[] = {
     {"dp4a", "s32.s32 u32.u32"},
     {"fma", "rn.f32 rn.ftz.f32"},
     {"add", "f32 rn.f32"},
-    {"sub", "f32"},
+    {"sub", "f32 rn.f32"},
     {"max", "f32 NaN.f32"},
     {"min", "f32 NaN.f32"},
     {"ex2", "approx.f32 approx.ftz.f32"},
@@ -51,14 +52,20 @@ constexpr PtxFamily kPtxFamilies[] = {
     {"tanh", "approx.f32"},
     {"div", "approx.f32 full.f32"},
     {"atom", "add.v2.f32 add.v4.f32", kMemory},
-    {"add", "f16x2 bf16x2", kNarrow},
-    {"sub", "f16x2 bf16x2", kNarrow},
-    {"mul", "f16x2 bf16x2", kNarrow},
-    {"max", "f16x2 bf16x2", kNarrow},
-    {"min", "f16x2 bf16x2", kNarrow},
-    {"fma", "rn.f16x2 rn.bf16x2", kNarrow},
-    {"ex2", "approx.f16x2 approx.ftz.bf16x2", kNarrow},
-    {"atom.add", "f16x2 bf16x2 v2.f16x2 v4.f16x2 v2.bf16x2 v4.bf16x2", kNarrow},
+    {"add", kHalves, kNarrow},
+    {"sub", kHalves, kNarrow},
+    {"mul", kHalves, kNarrow},
+    {"neg", kHalves, kNarrow},
+    {"abs", kHalves, kNarrow},
+    {"max", kHalves, kNarrow},
+    {"min", kHalves, kNarrow},
+    {"max.NaN", kHalves, kNarrow},
+    {"min.NaN", kHalves, kNarrow},
+    {"fma.rn", kHalves, kNarrow},
+    {"fma.rn.relu", kHalves, kNarrow},
+    {"ex2", "approx.f16 approx.f16x2 approx.ftz.bf16 approx.ftz.bf16x2", kNarrow},
+    {"tanh.approx", kHalves, kNarrow},
+    {"atom.add", "f16 bf16 f16x2 bf16x2 v2.f16x2 v4.f16x2 v2.bf16x2 v4.bf16x2", kNarrow},
     {"ldmatrix.sync.aligned.m8n8",
      "x1.shared.b16 x2.shared.b16 x4.shared.b16 x1.trans.shared.b16 x2.trans.shared.b16 x4.trans.shared.b16",
      kMatrices},
@@ -87,14 +94,17 @@ constexpr PtxFamily kPtxFamilies[] = {
      "test_wait.parity.shared.b64 arrive.shared::cluster.b64 arrive.expect_tx.shared::cluster.b64",
      kHopper},
     {"cp.async",
-     "ca.shared.global cg.shared.global ca.shared.global.L2::cache_hint cg.shared.global.L2::cache_hint "
-     "commit_group wait_group wait_all mbarrier.arrive.shared.b64 "
+     "ca.shared.global cg.shared.global commit_group wait_group wait_all mbarrier.arrive.shared.b64 "
      "mbarrier.arrive.noinc.shared.b64",
      kHopper},
     {"cp.async.bulk",
      "commit_group wait_group shared::cluster.global.mbarrier::complete_tx::bytes global.shared.bulk_group "
      "shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster",
      kHopper},
+    {"cp.async.bulk.prefetch",
+     "L2.global tensor.1d.L2.global tensor.2d.L2.global tensor.3d.L2.global tensor.4d.L2.global tensor.5d.L2.global",
+     kHopper},
+    {"cp.reduce.async.bulk.global.shared.bulk_group.add", "noftz.f16 noftz.bf16", kHopper},
     {"wgmma", "fence.sync.aligned commit_group.sync.aligned wait_group.sync.aligned", kHopper},
     {"setmaxnreg", "inc.sync.aligned.u32 dec.sync.aligned.u32", kHopper},
     {"elect", "sync", kHopper},
@@ -104,10 +114,17 @@ constexpr PtxFamily kPtxFamilies[] = {
     {"membar", "gl cta sys"},
     {"fence", "acq_rel.gpu acq_rel.cta"},
     {"activemask", "b32"},
-    {"redux", "sync.add.s32 sync.add.u32 sync.max.s32 sync.min.s32 sync.max.u32 sync.min.u32"},
+    {"redux",
+     "sync.add.s32 sync.add.u32 sync.max.s32 sync.min.s32 sync.max.u32 sync.min.u32 sync.and.b32 sync.or.b32 "
+     "sync.xor.b32"},
+    {"shfl.sync", "up.b32 down.b32 bfly.b32 idx.b32"},
+    {"vote.sync", "all.pred any.pred uni.pred ballot.b32"},
+    {"match", "any.sync.b32 any.sync.b64 all.sync.b32 all.sync.b64"},
     {"trap", "-"},
     {"nanosleep", "u32"},
-    {"prefetch", "global.L2 global.L1"},
+    {"prefetch", "L1 L2"},
+    {"prefetchu", "L1"},
+    {"applypriority", "L2::evict_normal"},
     {"griddepcontrol", "wait launch_dependents", kHopper},
     {"createpolicy.fractional", "b64", kMemory},
 };
@@ -184,6 +201,9 @@ constexpr PtxFamily kTypedFamilies[] = {
     {"atom.cas", kBits, kMemory},
     {"atom.inc", "u32", kMemory},
     {"atom.dec", "u32", kMemory},
+    {"cp.reduce.async.bulk.global.shared.bulk_group.add", "u32 s32 u64 f32 f64", kHopper},
+    {"cp.reduce.async.bulk.global.shared.bulk_group.min", "u32 s32 u64 s64", kHopper},
+    {"cp.reduce.async.bulk.global.shared.bulk_group.max", "u32 s32 u64 s64", kHopper},
 };
 
 struct PtxType {
@@ -271,6 +291,7 @@ std::optional<PtxForm> form_of_access(const std::vector<std::string>& parts) {
   const bool update = parts[0] == "atom" || parts[0] == "red", load = parts[0] == "ld";
   PtxForm form;
   std::string order, vector, operation;
+  bool in_block = false;  // its scope
   for (size_t i = 1; i + 1 < parts.size(); ++i) {
     const std::string& part = parts[i];
     if (const PtxType* space = find_entry(kStateSpaces, part)) {
@@ -279,10 +300,11 @@ std::optional<PtxForm> form_of_access(const std::vector<std::string>& parts) {
       order = part;
     } else if (is_one_of(part, {"v2", "v4"})) {
       vector = part;
-    } else if (is_one_of(part, {"weak", "cta", "cluster", "gpu", "sys"}) || (update && part == "noftz") ||
-               (!update &&
-                (is_one_of(part, {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "L2::64B", "L2::128B", "L2::256B"}) ||
-                 part.starts_with("L1::")))) {
+    } else if (part == "cta") {
+      in_block = true;
+    } else if (is_one_of(part, {"weak", "cluster", "gpu", "sys"}) || (update && part == "noftz") ||
+               (!update && (is_one_of(part, {"ca", "cg", "cs", "lu", "cv", "wb", "wt"}) || part.starts_with("L1::") ||
+                            part.starts_with("L2::")))) {
       continue;
     } else if (update && operation.empty()) {
       operation = part;
@@ -305,9 +327,13 @@ std::optional<PtxForm> form_of_access(const std::vector<std::string>& parts) {
   if (update && is_one_of(type, {"add", "min", "max"}) && !operation.empty()) std::swap(name[1], type);
   name.push_back(type);
   if (!find_function(joined(name), form)) return std::nullopt;
+  // The checking build tells an update in the scope of the block from others.
+  if (update && in_block) form.function.insert(std::min(form.function.find('<'), form.function.size()), "_block");
   // Whoever polls memory lets the others run.
   if (load && !order.empty() && order != "nc") form.before = "__kw_poll()";
-  if (!load && is_one_of(order, {"release", "acq_rel"})) form.before = "__threadfence()";
+  if (!load && is_one_of(order, {"release", "acq_rel"})) {
+    form.before = in_block ? "__threadfence_block()" : "__threadfence()";
+  }
   if (parts[0] == "red") form.nowhere = vector.empty() ? 1 : vector[1] - '0';
   return form;
 }
@@ -337,7 +363,7 @@ std::optional<PtxForm> form_of_box(const std::vector<std::string>& parts) {
                        "global.shared.bulk_group"})) {
     return std::nullopt;
   }
-  return PtxForm{std::string(kHopper), "__kw_ptx_" + ptx_name(joined(parts)), "", "", 0};
+  return PtxForm{std::string(kHopper), "__kw_ptx_" + ptx_name(joined(parts)), "", ""};
 }
 
 // wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16
@@ -357,10 +383,11 @@ std::optional<PtxForm> form_of_product(const std::vector<std::string>& parts) {
       !std::ranges::all_of(columns, [](char c) { return c >= '0' && c <= '9'; })) {
     return std::nullopt;
   }
-  return PtxForm{std::string(kHopper), "__kw_ptx_wgmma<" + columns + ", __kw_" + a + ", __kw_" + b + ">", "", "", 0};
+  return PtxForm{std::string(kHopper), "__kw_ptx_wgmma<" + columns + ", __kw_" + a + ", __kw_" + b + ">", "", ""};
 }
 
-// Without what changes nothing here: orders and scopes of barriers, cache hints of copies, kinds of cache policies.
+// Without what changes nothing here: orders and scopes of barriers, cache hints, kinds of cache policies, the rounding
+// of halves.
 void drop_idle_parts(std::vector<std::string>& parts) {
   const auto drop = [&](std::initializer_list<std::string_view> idle) {
     std::erase_if(parts, [&](const std::string& part) { return is_one_of(part, idle); });
@@ -376,25 +403,23 @@ void drop_idle_parts(std::vector<std::string>& parts) {
   }
   if (parts[0] == "cp") {
     drop({"L2::64B", "L2::128B", "L2::256B", "tile", "read", "weak"});
-    const bool small = parts.size() > 2 && is_one_of(parts[2], {"ca", "cg"});  // a policy could be bytes of the source
-    if (!small) drop({"L2::cache_hint"});
     if (parts.size() > 3 && parts[2] == "bulk") {
       const size_t to = parts[3] == "tensor" ? 5 : 3;  // into shared memory: the own block's is one of the cluster's
       if (to < parts.size() && parts[to] == "shared") parts[to] = "shared::cluster";
     }
   }
-}
-}  // namespace
-
-std::optional<PtxForm> ptx_form(std::string_view mnemonic) {
-  std::vector<std::string> parts = core::split(mnemonic, '.');
-  if (parts.empty()) return std::nullopt;
-  for (std::string& part : parts) {
-    if (part == "shared::cta") part = "shared";
+  if (is_one_of(parts[0], {"prefetch", "applypriority"})) {
+    drop({"global"});
+    if (parts[0] == "prefetch" && parts.size() > 1 && parts[1].starts_with("L2::evict_")) parts[1] = "L2";
   }
-  drop_idle_parts(parts);
-  if (mnemonic.starts_with("cp.async.bulk.tensor.")) return form_of_box(parts);
-  if (mnemonic.starts_with("wgmma.mma_async.sync.aligned.")) return form_of_product(parts);
+  if (is_one_of(parts[0], {"add", "sub", "mul"}) && is_one_of(parts.back(), {"f16", "bf16", "f16x2", "bf16x2"})) {
+    drop({"rn"});
+  }
+}
+
+std::optional<PtxForm> form_of_parts(std::vector<std::string> parts) {
+  if (joined(parts).starts_with("cp.async.bulk.tensor.")) return form_of_box(parts);
+  if (joined(parts).starts_with("wgmma.mma_async.sync.aligned.")) return form_of_product(parts);
   if (is_one_of(parts[0], {"ld", "st", "atom", "red"})) return form_of_access(parts);
   const bool matrix = is_one_of(parts[0], {"ldmatrix", "stmatrix"});
   if (const auto shape = std::ranges::find(parts, "m8n8");
@@ -405,6 +430,20 @@ std::optional<PtxForm> ptx_form(std::string_view mnemonic) {
   if (!find_function(joined(parts), form)) return std::nullopt;
   // Functions of other instructions take shared addresses as they are.
   if (matrix) form.address = "__kw_ptx_shared";
+  return form;
+}
+}  // namespace
+
+std::optional<PtxForm> ptx_form(std::string_view mnemonic) {
+  std::vector<std::string> parts = core::split(mnemonic, '.');
+  if (parts.empty()) return std::nullopt;
+  for (std::string& part : parts) {
+    if (part == "shared::cta") part = "shared";
+  }
+  drop_idle_parts(parts);
+  const bool policy = is_one_of(parts[0], {"cp", "ld", "st", "atom", "red"}) && std::erase(parts, "L2::cache_hint") > 0;
+  std::optional<PtxForm> form = form_of_parts(std::move(parts));
+  if (form) form->policy = policy;
   return form;
 }
 

@@ -199,7 +199,7 @@ class PtxText {
     if (mnemonic.empty() || std::isalpha(static_cast<unsigned char>(mnemonic[0])) == 0) {
       return refuse("inline assembly that is not PTX", Rejection::forbidden);
     }
-    const std::string rest = take_operands();
+    std::string rest = take_operands();
     if (mnemonic == "bra" || mnemonic == "bra.uni") {
       const std::string_view target = core::trimmed(rest);
       step.label = target.substr(std::min(target.find_first_not_of('%'), target.size()));
@@ -210,7 +210,8 @@ class PtxText {
       headers_.insert(form->header);
       std::string arguments;
       for (int i = 0; i < form->nowhere; ++i) arguments += i == 0 ? "__kw_ptx_nowhere" : ", __kw_ptx_nowhere";
-      if (!translate_operands(rest, *form, mnemonic.ends_with("f32"), arguments)) {
+      if ((form->policy && !drop_policy(rest)) ||
+          !translate_operands(rest, *form, mnemonic.ends_with("f32"), arguments)) {
         return refuse("an operand of inline PTX " + mnemonic + " is of a form that");
       }
       step.call = form->function + "(" + arguments + ")";
@@ -257,6 +258,16 @@ class PtxText {
   static std::string input_name(size_t index) { return "__kw_i" + std::to_string(index); }
 
   // ---- operands
+
+  // Takes the last operand away, which must be a register.
+  bool drop_policy(std::string& rest) {
+    const size_t comma = rest.rfind(',');
+    if (comma == rest.npos) return false;
+    size_t i = comma + 1;
+    if (!named_operand(rest, i) || !core::trimmed(std::string_view(rest).substr(i)).empty()) return false;
+    rest.erase(comma);
+    return true;
+  }
 
   bool translate_operands(std::string_view rest, const PtxForm& form, bool floats, std::string& arguments) {
     size_t i = 0, last = rest.npos;  // last: where the argument begins that a displacement may follow

@@ -82,6 +82,30 @@ TEST(PtxText, AddressesOfStateSpaces) {
             "__kw_ptx_ldmatrix_sync_aligned_m8n8_x1_shared_b16((x), __kw_ptx_shared((a)))");
 }
 
+TEST(PtxText, CacheHints) {
+  EXPECT_EQ(translated("ld.global.nc.L1::no_allocate.L2::cache_hint.L2::256B.v2.u32 {%0, %0}, [%1], %2;"),
+            "__kw_ptx_ld_nc_v2<unsigned>((x), (x), (a))");
+  EXPECT_EQ(translated("ld.global.L1::evict_first.L2::evict_last.f32 %0, [%1];"), "__kw_ptx_ld<float>((x), (a))");
+  EXPECT_EQ(translated("st.global.L2::cache_hint.v2.b32 [%1], {%2, %2}, %1 ;"),
+            "__kw_ptx_st_v2<unsigned>((a), (b), (b))");
+  EXPECT_EQ(translated("red.global.add.L2::cache_hint.u32 [%1], 1, %2;"),
+            "__kw_ptx_atom_add<unsigned>(__kw_ptx_nowhere, (a), 1)");
+  EXPECT_EQ(translated("atom.global.cas.L2::cache_hint.b32 %0, [%1], 1, 2, %2;"),
+            "__kw_ptx_atom_cas<unsigned>((x), (a), 1, 2)");
+  EXPECT_EQ(translated("cp.async.cg.shared.global.L2::cache_hint [%1], [%2], 16, %1;"),
+            "__kw_ptx_cp_async_cg_shared_global((a), (b), 16)");
+  EXPECT_EQ(translated("prefetch.global.L2::evict_last [%1];"), "__kw_ptx_prefetch_L2((a))");
+}
+
+TEST(PtxText, ScopeOfABlock) {
+  EXPECT_EQ(translated("red.relaxed.cta.global.add.v2.f32 [%1], {%2, %2};"),
+            "__kw_ptx_atom_add_v2_f32_block(__kw_ptx_nowhere, __kw_ptx_nowhere, (a), (b), (b))");
+  EXPECT_EQ(translated("atom.global.acq_rel.cta.max.s32 %0, [%1], %2;"),
+            "(__threadfence_block(), __kw_ptx_atom_max_block<int>((x), (a), (b)))");
+  EXPECT_EQ(translated("st.release.cta.global.u32 [%1], %2;"),
+            "(__threadfence_block(), __kw_ptx_st_relaxed<unsigned>((a), (b)))");
+}
+
 TEST(PtxText, NumbersOfInstructions) {
   EXPECT_EQ(translated("add.f32 %0, %1, 0.5;"), "__kw_ptx_add_f32((x), (a), 0.5f)");
   EXPECT_EQ(translated("add.f32 %0, %1, 0f3F800000;"), "__kw_ptx_add_f32((x), (a), __int_as_float(0x3F800000))");
@@ -104,7 +128,9 @@ TEST(PtxText, RefusesWithAReason) {
                  "unsupported: the PTX instruction tensormap.replace.b32 is unsupported on the cpu device"},
            {"ld.local.f32 %0, [%1];", "unsupported: the PTX instruction ld.local.f32"},
            {"red.global.add.f32.foo [%1], %2;", "unsupported: the PTX instruction red.global.add.f32.foo"},
-           {"ld.global.L2::cache_hint.f32 %0, [%1], %2;", "unsupported: the PTX instruction ld.global.L2::cache_hint"},
+           {"ld.global.L2::cache_hint.f32 %0, [%1];", "unsupported: an operand of inline PTX ld.global.L2::cache_hint"},
+           {"mov.L2::cache_hint.u32 %0, %1, %2;", "unsupported: the PTX instruction mov.L2::cache_hint.u32"},
+           {"discard.global.L2 [%1], 128;", "unsupported: the PTX instruction discard.global.L2"},
            {"createpolicy.fractional.L2::evict_last.b64 %0, 1.0;",
             "unsupported: the PTX instruction createpolicy.fractional.L2::evict_last"},
            {"@p mov.u32 %0, 1;", "unsupported: a predicate of inline PTX that is no register"},

@@ -67,7 +67,9 @@ class Asynchronous {
   void load_box(SharedAddress to, const void* map, const int32_t* at, int rank, SharedAddress barrier, uint32_t ranks);
   // Copies that are counted in groups. `source_bytes`: what follows them is 0.
   void load_small(SharedAddress to, const void* from, uint32_t bytes, uint32_t source_bytes);
-  void store_bytes(void* to, SharedAddress from, uint32_t bytes);
+  // Device code that updates global memory by what is in shared memory; of its elements, each atomically.
+  using Update = void (*)(void* global, const void* shared, uint32_t bytes);
+  void store_bytes(void* to, SharedAddress from, uint32_t bytes, Update update = nullptr);
   void store_box(const void* map, const int32_t* at, int rank, SharedAddress from);
   void commit(CopyKind kind);
   // Until no more than `most` groups of this thread are in progress. `all`: those without a group, too.
@@ -112,6 +114,7 @@ class Asynchronous {
     SharedAddress shared = 0;
     std::byte* global = nullptr;
     uint32_t bytes = 0, source_bytes = 0;
+    Update update = nullptr;  // instead of a mere store
     bool boxed = false;
     TensorMapBits map;
     std::array<int32_t, 5> at{};

@@ -132,12 +132,13 @@ void Asynchronous::load_small(SharedAddress to, const void* from, uint32_t bytes
   queue(CopyKind::small, std::move(copy));
 }
 
-void Asynchronous::store_bytes(void* to, SharedAddress from, uint32_t bytes) {
+void Asynchronous::store_bytes(void* to, SharedAddress from, uint32_t bytes, Update update) {
   Copy copy = begin_copy(agent_of(CopyKind::bulk), copies_of(CopyKind::bulk).epoch);
   copy.loads = false;
   copy.shared = mapped(from);
   copy.global = static_cast<std::byte*>(to);
   copy.bytes = copy.source_bytes = bytes;
+  copy.update = update;
   place(from, bytes, kGrain);
   if (bytes % kGrain != 0 || reinterpret_cast<uintptr_t>(to) % kGrain != 0) {
     scheduler_.raise(FaultKind::misaligned,
@@ -280,11 +281,17 @@ void Asynchronous::move(const Copy& copy, SharedAddress shared, std::byte* globa
   if (scheduler_.checks()) {
     check_async_access(in_shared, bytes, copy.loads ? Access::write : Access::read, copy.access);
   }
-  std::memcpy(copy.loads ? in_shared : global, copy.loads ? global : in_shared, bytes);
+  if (copy.update == nullptr) {
+    std::memcpy(copy.loads ? in_shared : global, copy.loads ? global : in_shared, bytes);
+    return;
+  }
+  scheduler_.mute();
+  copy.update(global, in_shared, bytes);
+  scheduler_.unmute();
 }
 
 void Asynchronous::touch_global(const Copy& copy, std::byte* at, uint32_t bytes) {
-  const Access access = copy.loads ? Access::read : Access::write;
+  const Access access = copy.loads ? Access::read : copy.update != nullptr ? Access::atomic_update : Access::write;
   if (scheduler_.checks()) {
     scheduler_.blame(copy.access.thread);
     check_access(at, bytes, access, copy.access.site, copy.access.frame);
@@ -342,3 +349,10 @@ void Asynchronous::perform_box(const Copy& copy) {
 }
 
 }  // namespace sandbox::cpu::runtime
+
+extern "C" void __kw_reduce_bytes(void* to, unsigned from, unsigned bytes,
+                                  sandbox::cpu::runtime::Asynchronous::Update update) {
+  sandbox::cpu::runtime::Scheduler& scheduler = *sandbox::cpu::runtime::running_scheduler();
+  scheduler.set_site(__builtin_return_address(0), __builtin_frame_address(0));
+  scheduler.asynchronous().store_bytes(to, from, bytes, update);
+}

@@ -2,6 +2,7 @@
 // barriers of older ones. The runtime carries them out (sandbox/cpu/runtime/asynchronous.h, products.h).
 #pragma once
 
+#include "kw_narrow_bits.h"
 #include "kw_ptx.h"
 
 extern "C" {
@@ -16,6 +17,8 @@ void __kw_load_bytes(unsigned to, const void* from, unsigned bytes, unsigned bar
 void __kw_load_box(unsigned to, const void* map, const int* at, int rank, unsigned barrier);
 void __kw_load_small(unsigned to, const void* from, unsigned bytes, unsigned source_bytes);
 void __kw_store_bytes(void* to, unsigned from, unsigned bytes);
+void __kw_reduce_bytes(void* to, unsigned from, unsigned bytes,
+                       void (*update)(void* to, const void* from, unsigned bytes));
 void __kw_store_box(const void* map, const int* at, int rank, unsigned from);
 void __kw_commit_copies(int kind);  // 0: cp.async, 1: cp.async.bulk
 void __kw_wait_copies(int kind, unsigned most, bool all);
@@ -95,16 +98,7 @@ template <typename A, typename B, typename C, typename D>
 KW_DEVICE void __kw_ptx_cp_async_ca_shared_global(A to, B from, C bytes, D source_bytes) {
   __kw_load_small(to, (const void*)(size_t)from, bytes, source_bytes);
 }
-template <typename A, typename B, typename C, typename Policy>
-KW_DEVICE void __kw_ptx_cp_async_ca_shared_global_L2__cache_hint(A to, B from, C bytes, Policy) {
-  __kw_load_small(to, (const void*)(size_t)from, bytes, bytes);
-}
-template <typename A, typename B, typename C, typename D, typename Policy>
-KW_DEVICE void __kw_ptx_cp_async_ca_shared_global_L2__cache_hint(A to, B from, C bytes, D source_bytes, Policy) {
-  __kw_load_small(to, (const void*)(size_t)from, bytes, source_bytes);
-}
 #define __kw_ptx_cp_async_cg_shared_global __kw_ptx_cp_async_ca_shared_global
-#define __kw_ptx_cp_async_cg_shared_global_L2__cache_hint __kw_ptx_cp_async_ca_shared_global_L2__cache_hint
 KW_DEVICE void __kw_ptx_cp_async_commit_group() { __kw_commit_copies(0); }
 template <typename A>
 KW_DEVICE void __kw_ptx_cp_async_wait_group(A most) {
@@ -121,39 +115,43 @@ KW_DEVICE void __kw_ptx_cp_async_mbarrier_arrive_shared_b64(A barrier) {
 }
 
 // ---- Bulk copies and TMA
-template <typename A, typename B, typename C, typename D, typename... Hint>
-KW_DEVICE void __kw_ptx_cp_async_bulk_shared__cluster_global_mbarrier__complete_tx__bytes(A to, B from, C bytes, D barrier,
-                                                                                         Hint...) {
+template <typename A, typename B, typename C, typename D>
+KW_DEVICE void __kw_ptx_cp_async_bulk_shared__cluster_global_mbarrier__complete_tx__bytes(A to, B from, C bytes,
+                                                                                         D barrier) {
   __kw_load_bytes(to, (const void*)(size_t)from, bytes, barrier);
 }
-template <typename A, typename B, typename C, typename... Hint>
-KW_DEVICE void __kw_ptx_cp_async_bulk_global_shared_bulk_group(A to, B from, C bytes, Hint...) {
+template <typename A, typename B, typename C>
+KW_DEVICE void __kw_ptx_cp_async_bulk_global_shared_bulk_group(A to, B from, C bytes) {
   __kw_store_bytes((void*)(size_t)to, from, bytes);
 }
-template <typename A, typename B, typename C, typename D, typename E, typename... Hint>
+template <typename A, typename B, typename C, typename D, typename E>
 KW_DEVICE void __kw_ptx_cp_async_bulk_shared__cluster_global_mbarrier__complete_tx__bytes_multicast__cluster(
-    A to, B from, C bytes, D barrier, E ranks, Hint...) {
+    A to, B from, C bytes, D barrier, E ranks) {
   __kw_load_bytes_multicast(to, (const void*)(size_t)from, bytes, barrier, ranks);
 }
 // [to], [map, {x, y, ...}], [barrier]; and [map, {x, y, ...}], [from]
 #define KW_PTX_BOX(rank, types, coordinates, ...)                                                                  \
-  template <typename A, typename M, types, typename B, typename... Hint>                                           \
+  template <typename A, typename M, types, typename B>                                                             \
   KW_DEVICE void __kw_ptx_cp_async_bulk_tensor_##rank##d_shared__cluster_global_mbarrier__complete_tx__bytes(      \
-      A to, M map, coordinates, B barrier, Hint...) {                                                              \
+      A to, M map, coordinates, B barrier) {                                                                       \
     const int at[] = {__VA_ARGS__};                                                                                \
     __kw_load_box(to, (const void*)(size_t)map, at, rank, barrier);                                                \
   }                                                                                                                \
-  template <typename A, typename M, types, typename B, typename R, typename... Hint>                               \
+  template <typename A, typename M, types, typename B, typename R>                                                 \
   KW_DEVICE void                                                                                                   \
       __kw_ptx_cp_async_bulk_tensor_##rank##d_shared__cluster_global_mbarrier__complete_tx__bytes_multicast__cluster( \
-          A to, M map, coordinates, B barrier, R ranks, Hint...) {                                                 \
+          A to, M map, coordinates, B barrier, R ranks) {                                                          \
     const int at[] = {__VA_ARGS__};                                                                                \
     __kw_load_box_multicast(to, (const void*)(size_t)map, at, rank, barrier, ranks);                               \
   }                                                                                                                \
-  template <typename M, types, typename A, typename... Hint>                                                       \
-  KW_DEVICE void __kw_ptx_cp_async_bulk_tensor_##rank##d_global_shared_bulk_group(M map, coordinates, A from, Hint...) { \
+  template <typename M, types, typename A>                                                                         \
+  KW_DEVICE void __kw_ptx_cp_async_bulk_tensor_##rank##d_global_shared_bulk_group(M map, coordinates, A from) {    \
     const int at[] = {__VA_ARGS__};                                                                                \
     __kw_store_box((const void*)(size_t)map, at, rank, from);                                                      \
+  }                                                                                                                \
+  template <typename M, typename... At>                                                                            \
+  KW_DEVICE void __kw_ptx_cp_async_bulk_prefetch_tensor_##rank##d_L2_global(M, At...) {                            \
+    static_assert(sizeof...(At) == rank, "coordinates of a prefetch");                                             \
   }
 #define KW_COMMA ,
 KW_PTX_BOX(1, typename X, X x, (int)x)
@@ -168,8 +166,39 @@ template <typename A>
 KW_DEVICE void __kw_ptx_cp_async_bulk_wait_group(A most) {
   __kw_wait_copies(1, most, false);
 }
+template <typename A, typename B>
+KW_DEVICE void __kw_ptx_cp_async_bulk_prefetch_L2_global(A from, B bytes) {
+  if ((size_t)from % 16 != 0 || bytes % 16 != 0) {
+    __kw_trap("cp.async.bulk.prefetch: address and bytes are multiples of 16");
+  }
+}
 template <typename A>
 KW_DEVICE void __kw_ptx_prefetch_tensormap(A) {}
+
+// Bulk updates of global memory: in the expression, a is what it has and b what comes from shared memory.
+#define KW_PTX_BULK_UPDATE(name, expression)                                                                    \
+  template <typename T>                                                                                         \
+  struct __kw_bulk_##name {                                                                                     \
+    static void update(void* to, const void* from, unsigned bytes) {                                            \
+      for (unsigned i = 0; i < bytes / sizeof(T); ++i) {                                                        \
+        const T a = static_cast<T*>(to)[i], b = static_cast<const T*>(from)[i];                                 \
+        static_cast<T*>(to)[i] = expression;                                                                    \
+      }                                                                                                         \
+    }                                                                                                           \
+  };                                                                                                            \
+  template <typename T, typename A, typename B, typename C>                                                     \
+  KW_DEVICE void __kw_ptx_cp_reduce_async_bulk_global_shared_bulk_group_##name(A to, B from, C bytes) {         \
+    __kw_reduce_bytes((void*)(size_t)to, from, bytes, &__kw_bulk_##name<T>::update);                            \
+  }
+KW_PTX_BULK_UPDATE(add, a + b)
+KW_PTX_BULK_UPDATE(min, b < a ? b : a)
+KW_PTX_BULK_UPDATE(max, b > a ? b : a)
+KW_PTX_BULK_UPDATE(add_f16, __kw_half_bits(__kw_half_value(a) + __kw_half_value(b)))
+KW_PTX_BULK_UPDATE(add_bf16, __kw_bfloat16_bits(__kw_bfloat16_value(a) + __kw_bfloat16_value(b)))
+#define __kw_ptx_cp_reduce_async_bulk_global_shared_bulk_group_add_noftz_f16 \
+  __kw_ptx_cp_reduce_async_bulk_global_shared_bulk_group_add_f16<unsigned short>
+#define __kw_ptx_cp_reduce_async_bulk_global_shared_bulk_group_add_noftz_bf16 \
+  __kw_ptx_cp_reduce_async_bulk_global_shared_bulk_group_add_bf16<unsigned short>
 
 // ---- Clusters
 KW_DEVICE void __kw_ptx_barrier_cluster_arrive() { __kw_cluster_arrive(); }

@@ -103,8 +103,11 @@ KW_PTX_PACK(mov_b64, unsigned long long, unsigned)
 
 // ---- hints
 template <typename A>
-KW_DEVICE void __kw_ptx_prefetch_global_L1(A) {}
-#define __kw_ptx_prefetch_global_L2 __kw_ptx_prefetch_global_L1
+KW_DEVICE void __kw_ptx_prefetch_L1(A) {}
+#define __kw_ptx_prefetch_L2 __kw_ptx_prefetch_L1
+#define __kw_ptx_prefetchu_L1 __kw_ptx_prefetch_L1
+template <typename A, typename B>
+KW_DEVICE void __kw_ptx_applypriority_L2__evict_normal(A, B) {}
 
 // ---- bits and integers
 KW_DEVICE unsigned __kw_ptx_field(unsigned length) { return length > 31 ? ~0u : (1u << length) - 1; }
@@ -246,6 +249,7 @@ KW_PTX2(add_f32, float, a + b)
 KW_PTX2(sub_f32, float, a - b)
 KW_PTX2(mul_f32, float, a* b)
 KW_PTX2(add_rn_f32, float, __fadd_rn(a, b))
+KW_PTX2(sub_rn_f32, float, __fsub_rn(a, b))
 KW_PTX2(mul_rn_f32, float, __fmul_rn(a, b))
 KW_PTX2(max_f32, float, __kw_ptx_larger(a, b))
 KW_PTX2(min_f32, float, __kw_ptx_smaller(a, b))
@@ -284,6 +288,54 @@ template <typename D>
 KW_DEVICE void __kw_ptx_activemask_b32(D& d) {
   __kw_ptx_out<unsigned>(d, __activemask());
 }
+// `c` says which bits of a lane's number name its group, and how far the group reaches. `lane` is where the value comes
+// from if that is within it.
+#define KW_PTX_SHFL(mode, lane, within)                                                                          \
+  template <typename D, typename P, typename A, typename B, typename C, typename M>                              \
+  KW_DEVICE void __kw_ptx_shfl_sync_##mode##_b32(D& d, P& p, A a, B b_, C c_, M mask) {                          \
+    const int own = static_cast<int>(__kw_lane()), b = __kw_ptx_in<int>(b_) & 31, c = __kw_ptx_in<int>(c_);      \
+    const int group = c >> 8 & 31, last = (own & group) | (c & 31 & ~group), source = lane;                      \
+    const bool is_within = within;                                                                               \
+    __kw_ptx_out<bool>(p, is_within);                                                                            \
+    __kw_ptx_out<unsigned>(d, __kw_shuffle("shfl.sync." #mode, __kw_ptx_in<unsigned>(mask),                      \
+                                           __kw_ptx_in<unsigned>(a),                                             \
+                                           static_cast<unsigned>(is_within ? source : own)));                    \
+  }                                                                                                              \
+  template <typename D, typename A, typename B, typename C, typename M>                                          \
+  KW_DEVICE void __kw_ptx_shfl_sync_##mode##_b32(D& d, A a, B b, C c, M mask) {                                  \
+    __kw_ptx_shfl_sync_##mode##_b32(d, __kw_ptx_nowhere, a, b, c, mask);                                         \
+  }
+KW_PTX_SHFL(up, own - b, source >= last)
+KW_PTX_SHFL(down, own + b, source <= last)
+KW_PTX_SHFL(bfly, own ^ b, source <= last)
+KW_PTX_SHFL(idx, (own & group) | (b & ~group), source <= last)
+#define KW_PTX_VOTE(name, T, result)                                                                             \
+  template <typename D, typename M>                                                                              \
+  KW_DEVICE void __kw_ptx_vote_sync_##name(D& d, bool a, M mask) {                                               \
+    const __kw_ballot vote = __kw_vote("vote.sync", __kw_ptx_in<unsigned>(mask), a);                             \
+    __kw_ptx_out<T>(d, result);                                                                                  \
+  }
+KW_PTX_VOTE(all_pred, bool, vote.set == vote.asked)
+KW_PTX_VOTE(any_pred, bool, vote.set != 0)
+KW_PTX_VOTE(uni_pred, bool, vote.set == 0 || vote.set == vote.asked)
+KW_PTX_VOTE(ballot_b32, unsigned, vote.set)
+#define KW_PTX_MATCH(suffix, T)                                                                                  \
+  template <typename D, typename A, typename M>                                                                  \
+  KW_DEVICE void __kw_ptx_match_any_sync_##suffix(D& d, A a, M mask) {                                           \
+    __kw_ptx_out<unsigned>(d, __match_any_sync(__kw_ptx_in<unsigned>(mask), __kw_ptx_in<T>(a)));                 \
+  }                                                                                                              \
+  template <typename D, typename P, typename A, typename M>                                                      \
+  KW_DEVICE void __kw_ptx_match_all_sync_##suffix(D& d, P& p, A a, M mask) {                                     \
+    int all;                                                                                                     \
+    __kw_ptx_out<unsigned>(d, __match_all_sync(__kw_ptx_in<unsigned>(mask), __kw_ptx_in<T>(a), &all));           \
+    __kw_ptx_out<bool>(p, all != 0);                                                                             \
+  }                                                                                                              \
+  template <typename D, typename A, typename M>                                                                  \
+  KW_DEVICE void __kw_ptx_match_all_sync_##suffix(D& d, A a, M mask) {                                           \
+    __kw_ptx_match_all_sync_##suffix(d, __kw_ptx_nowhere, a, mask);                                              \
+  }
+KW_PTX_MATCH(b32, unsigned)
+KW_PTX_MATCH(b64, unsigned long long)
 #define KW_PTX_REDUX(operation, suffix, T)                                                                        \
   template <typename D, typename A, typename M>                                                                  \
   KW_DEVICE void __kw_ptx_redux_sync_##operation##_##suffix(D& d, A a, M mask) {                                  \
@@ -295,6 +347,9 @@ KW_PTX_REDUX(max, s32, int)
 KW_PTX_REDUX(max, u32, unsigned)
 KW_PTX_REDUX(min, s32, int)
 KW_PTX_REDUX(min, u32, unsigned)
+KW_PTX_REDUX(and, b32, unsigned)
+KW_PTX_REDUX(or, b32, unsigned)
+KW_PTX_REDUX(xor, b32, unsigned)
 KW_DEVICE void __kw_ptx_trap() { __kw_trap("trap"); }
 template <typename A>
 KW_DEVICE void __kw_ptx_nanosleep_u32(A) {

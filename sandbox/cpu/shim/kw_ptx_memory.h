@@ -90,18 +90,23 @@ KW_DEVICE void __kw_ptx_st_relaxed(A p, S s) {
   __atomic_store((T*)(size_t)p, &value, __ATOMIC_RELAXED);
 }
 
-// ---- atomic updates; red has nowhere as its destination
-#define KW_PTX_ATOMIC(name, function)                                                            \
+// ---- atomic updates, also in the scope of the block; red has nowhere as its destination
+#define KW_PTX_ATOMIC_IN(name, scope, function)                                                  \
   template <typename T, typename D, typename A, typename B>                                      \
-  KW_DEVICE void __kw_ptx_atom_##name(D& d, A p, B b) {                                          \
-    __kw_ptx_out<T>(d, function((T*)(size_t)p, __kw_ptx_in<T>(b)));                              \
+  KW_DEVICE void __kw_ptx_atom_##name##scope(D& d, A p, B b) {                                   \
+    __kw_ptx_out<T>(d, function##scope((T*)(size_t)p, __kw_ptx_in<T>(b)));                       \
   }
-KW_DEVICE long long __kw_ptx_add_to(long long* p, long long value) {
-  return __atomic_fetch_add(p, value, __ATOMIC_RELAXED);
-}
+#define KW_PTX_ATOMIC(name, function)        \
+  KW_PTX_ATOMIC_IN(name, , function)         \
+  KW_PTX_ATOMIC_IN(name, _block, function)
+KW_FETCH(__kw_ptx_add_to, __atomic_fetch_add, long long)
 template <typename T>
 KW_DEVICE T __kw_ptx_add_to(T* p, T value) {
   return atomicAdd(p, value);
+}
+template <typename T>
+KW_DEVICE T __kw_ptx_add_to_block(T* p, T value) {
+  return atomicAdd_block(p, value);
 }
 KW_PTX_ATOMIC(add, __kw_ptx_add_to)
 KW_PTX_ATOMIC(min, atomicMin)
@@ -112,26 +117,30 @@ KW_PTX_ATOMIC(xor, atomicXor)
 KW_PTX_ATOMIC(exch, atomicExch)
 KW_PTX_ATOMIC(inc, atomicInc)
 KW_PTX_ATOMIC(dec, atomicDec)
-template <typename T, typename D, typename A, typename B, typename C>
-KW_DEVICE void __kw_ptx_atom_cas(D& d, A p, B expected, C desired) {
-  __kw_ptx_out<T>(d, atomicCAS((T*)(size_t)p, __kw_ptx_in<T>(expected), __kw_ptx_in<T>(desired)));
-}
+#define KW_PTX_CAS(scope)                                                                                          \
+  template <typename T, typename D, typename A, typename B, typename C>                                            \
+  KW_DEVICE void __kw_ptx_atom_cas##scope(D& d, A p, B expected, C desired) {                                      \
+    __kw_ptx_out<T>(d, atomicCAS##scope((T*)(size_t)p, __kw_ptx_in<T>(expected), __kw_ptx_in<T>(desired)));        \
+  }
+KW_PTX_CAS()
+KW_PTX_CAS(_block)
 // Vectors and pairs: each number by itself is updated atomically. `add` updates one word.
 template <typename V>
 KW_DEVICE size_t __kw_ptx_aligned(size_t p) {
   if (p % sizeof(V) != 0) __kw_trap("red or atom of a vector: the address is no multiple of the vector's size");
   return p;
 }
-#define KW_PTX_ATOMIC_ADDS(suffix, add)                                                                  \
+#define KW_PTX_ATOMIC_ADDS(suffix, scope, add)                                                           \
   template <typename D, typename E, typename A, typename B, typename C>                                  \
-  KW_DEVICE void __kw_ptx_atom_add_v2_##suffix(D& d, E& e, A p, B b, C c) {                              \
+  KW_DEVICE void __kw_ptx_atom_add_v2_##suffix##scope(D& d, E& e, A p, B b, C c) {                       \
     const size_t at = __kw_ptx_aligned<uint2>((size_t)p);                                                \
     add(d, at, b), add(e, at + 4, c);                                                                    \
   }                                                                                                      \
   template <typename D, typename E, typename F, typename G, typename A, typename B, typename C,          \
             typename H, typename I>                                                                      \
-  KW_DEVICE void __kw_ptx_atom_add_v4_##suffix(D& d, E& e, F& f, G& g, A p, B b, C c, H h, I i) {        \
+  KW_DEVICE void __kw_ptx_atom_add_v4_##suffix##scope(D& d, E& e, F& f, G& g, A p, B b, C c, H h, I i) { \
     const size_t at = __kw_ptx_aligned<uint4>((size_t)p);                                                \
     add(d, at, b), add(e, at + 4, c), add(f, at + 8, h), add(g, at + 12, i);                             \
   }
-KW_PTX_ATOMIC_ADDS(f32, __kw_ptx_atom_add<float>)
+KW_PTX_ATOMIC_ADDS(f32, , __kw_ptx_atom_add<float>)
+KW_PTX_ATOMIC_ADDS(f32, _block, __kw_ptx_atom_add_block<float>)

@@ -51,47 +51,74 @@ KW_DEVICE unsigned __kw_halves_of_fp8(unsigned pair, bool e4m3) {
 KW_PTX_CVT(rn_f16x2_e4m3x2, unsigned, unsigned short, __kw_halves_of_fp8(a, true))
 KW_PTX_CVT(rn_f16x2_e5m2x2, unsigned, unsigned short, __kw_halves_of_fp8(a, false))
 
-// ---- pairs: in the expression, a, b and c are floats of one half. It may be rounded to odd; then it is rounded once.
-#define KW_PTX_PAIR(name, n, expression)                                                                     \
-  KW_DEVICE unsigned __kw_half_of_##name(unsigned x, unsigned y, unsigned z, unsigned place) {               \
-    const float a = __kw_##n##_value(static_cast<unsigned short>(x >> place));                               \
-    const float b = __kw_##n##_value(static_cast<unsigned short>(y >> place));                               \
-    const float c = __kw_##n##_value(static_cast<unsigned short>(z >> place));                               \
-    (void)b, (void)c;                                                                                        \
-    return static_cast<unsigned>(__kw_##n##_bits(expression)) << place;                                      \
-  }                                                                                                          \
-  KW_DEVICE unsigned __kw_pair_##name(unsigned x, unsigned y, unsigned z) {                                  \
-    return __kw_half_of_##name(x, y, z, 0) | __kw_half_of_##name(x, y, z, 16);                               \
+// ---- halves and pairs of them. In the expression, a, b and c are floats; it may be rounded to odd, then it is rounded
+// once.
+#define KW_PTX_HALF(name, suffix, n, expression)                                                              \
+  KW_DEVICE unsigned short __kw_single_##name##_##suffix(unsigned x, unsigned y, unsigned z) {                \
+    const float a = __kw_##n##_value(static_cast<unsigned short>(x));                                         \
+    const float b = __kw_##n##_value(static_cast<unsigned short>(y));                                         \
+    const float c = __kw_##n##_value(static_cast<unsigned short>(z));                                         \
+    (void)b, (void)c;                                                                                         \
+    return __kw_##n##_bits(expression);                                                                       \
+  }                                                                                                           \
+  KW_DEVICE unsigned __kw_pair_##name##_##suffix(unsigned x, unsigned y, unsigned z) {                        \
+    return __kw_single_##name##_##suffix(x, y, z) |                                                           \
+           static_cast<unsigned>(__kw_single_##name##_##suffix(x >> 16, y >> 16, z >> 16)) << 16;             \
   }
-#define KW_PTX_PAIRS(name, expression)             \
-  KW_PTX_PAIR(name##_f16x2, half, expression)      \
-  KW_PTX_PAIR(name##_bf16x2, bfloat16, expression) \
-  KW_PTX2(name##_f16x2, unsigned, __kw_pair_##name##_f16x2(a, b, 0)) \
-  KW_PTX2(name##_bf16x2, unsigned, __kw_pair_##name##_bf16x2(a, b, 0))
-KW_PTX_PAIRS(add, a + b)
-KW_PTX_PAIRS(sub, a - b)
-KW_PTX_PAIRS(mul, a* b)
-KW_PTX_PAIRS(max, __kw_ptx_larger(a, b))
-KW_PTX_PAIRS(min, __kw_ptx_smaller(a, b))
-KW_PTX_PAIR(fma_rn_f16x2, half, __kw_fused<float>(a, b, c))
-KW_PTX_PAIR(fma_rn_bf16x2, bfloat16, __kw_fused<double>(a, b, c))
-KW_PTX3(fma_rn_f16x2, unsigned, __kw_pair_fma_rn_f16x2(a, b, c))
-KW_PTX3(fma_rn_bf16x2, unsigned, __kw_pair_fma_rn_bf16x2(a, b, c))
-KW_PTX_PAIR(ex2_approx_f16x2, half, __builtin_exp2f(a))
-KW_PTX_PAIR(ex2_approx_ftz_bf16x2, bfloat16, __kw_ptx_flush(__builtin_exp2f(__kw_ptx_flush(a))))
-KW_PTX1(ex2_approx_f16x2, unsigned, __kw_pair_ex2_approx_f16x2(a, 0, 0))
-KW_PTX1(ex2_approx_ftz_bf16x2, unsigned, __kw_pair_ex2_approx_ftz_bf16x2(a, 0, 0))
+#define KW_PTX_HALF1(name, suffix, n, expression)                                            \
+  KW_PTX_HALF(name, suffix, n, expression)                                                   \
+  KW_PTX1(name##_##suffix, unsigned short, __kw_single_##name##_##suffix(a, 0, 0))           \
+  KW_PTX1(name##_##suffix##x2, unsigned, __kw_pair_##name##_##suffix(a, 0, 0))
+#define KW_PTX_HALF2(name, expression)                                                       \
+  KW_PTX_HALF(name, f16, half, expression)                                                   \
+  KW_PTX_HALF(name, bf16, bfloat16, expression)                                              \
+  KW_PTX2(name##_f16, unsigned short, __kw_single_##name##_f16(a, b, 0))                     \
+  KW_PTX2(name##_bf16, unsigned short, __kw_single_##name##_bf16(a, b, 0))                   \
+  KW_PTX2(name##_f16x2, unsigned, __kw_pair_##name##_f16(a, b, 0))                           \
+  KW_PTX2(name##_bf16x2, unsigned, __kw_pair_##name##_bf16(a, b, 0))
+#define KW_PTX_HALF3(name, suffix, n, expression)                                            \
+  KW_PTX_HALF(name, suffix, n, expression)                                                   \
+  KW_PTX3(name##_##suffix, unsigned short, __kw_single_##name##_##suffix(a, b, c))           \
+  KW_PTX3(name##_##suffix##x2, unsigned, __kw_pair_##name##_##suffix(a, b, c))
+KW_PTX_HALF2(add, a + b)
+KW_PTX_HALF2(sub, a - b)
+KW_PTX_HALF2(mul, a* b)
+KW_PTX_HALF2(max, __kw_ptx_larger(a, b))
+KW_PTX_HALF2(min, __kw_ptx_smaller(a, b))
+KW_PTX_HALF2(max_NaN, a != a || b != b ? __builtin_nanf("") : __kw_ptx_larger(a, b))
+KW_PTX_HALF2(min_NaN, a != a || b != b ? __builtin_nanf("") : __kw_ptx_smaller(a, b))
+KW_DEVICE float __kw_ptx_relu(float x) { return x <= 0 ? 0 : x; }  // a NaN stays one
+KW_PTX_HALF3(fma_rn, f16, half, __kw_fused<float>(a, b, c))
+KW_PTX_HALF3(fma_rn, bf16, bfloat16, __kw_fused<double>(a, b, c))
+KW_PTX_HALF3(fma_rn_relu, f16, half, __kw_ptx_relu(__kw_fused<float>(a, b, c)))
+KW_PTX_HALF3(fma_rn_relu, bf16, bfloat16, __kw_ptx_relu(__kw_fused<double>(a, b, c)))
+KW_PTX_HALF1(ex2_approx, f16, half, __builtin_exp2f(a))
+KW_PTX_HALF1(ex2_approx_ftz, bf16, bfloat16, __kw_ptx_flush(__builtin_exp2f(__kw_ptx_flush(a))))
+KW_PTX_HALF1(tanh_approx, f16, half, __builtin_tanhf(a))
+KW_PTX_HALF1(tanh_approx, bf16, bfloat16, __builtin_tanhf(a))
+KW_PTX1(neg_f16, unsigned short, static_cast<unsigned short>(a ^ 0x8000))
+KW_PTX1(abs_f16, unsigned short, static_cast<unsigned short>(a & 0x7fff))
+KW_PTX1(neg_f16x2, unsigned, a ^ 0x80008000)
+KW_PTX1(abs_f16x2, unsigned, a & 0x7fff7fff)
+#define __kw_ptx_neg_bf16 __kw_ptx_neg_f16
+#define __kw_ptx_abs_bf16 __kw_ptx_abs_f16
+#define __kw_ptx_neg_bf16x2 __kw_ptx_neg_f16x2
+#define __kw_ptx_abs_bf16x2 __kw_ptx_abs_f16x2
 
-#define KW_PTX_ADD_TO_PAIR(suffix)                                                                        \
+#define KW_PTX_ADD_TO_HALVES(name, order, T, add)                                                         \
   template <typename D, typename A, typename B>                                                           \
-  KW_DEVICE void __kw_ptx_atom_add_##suffix(D& d, A p, B b) {                                             \
-    unsigned* const place = (unsigned*)(size_t)p;                                                         \
-    unsigned seen = __atomic_load_n(place, __ATOMIC_RELAXED), next;                                       \
+  KW_DEVICE void __kw_ptx_atom_add_##name(D& d, A p, B b) {                                               \
+    T* const place = (T*)(size_t)p;                                                                       \
+    T seen = __atomic_load_n(place, __ATOMIC_RELAXED), next;                                              \
     do {                                                                                                  \
-      next = __kw_pair_add_##suffix(seen, __kw_ptx_in<unsigned>(b), 0);                                   \
-    } while (!__atomic_compare_exchange_n(place, &seen, next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
-    __kw_ptx_out<unsigned>(d, seen);                                                                      \
-  }                                                                                                       \
-  KW_PTX_ATOMIC_ADDS(suffix, __kw_ptx_atom_add_##suffix)
-KW_PTX_ADD_TO_PAIR(f16x2)
-KW_PTX_ADD_TO_PAIR(bf16x2)
+      next = add(seen, __kw_ptx_in<T>(b), 0);                                                             \
+    } while (!__atomic_compare_exchange_n(place, &seen, next, true, order, __ATOMIC_RELAXED));            \
+    __kw_ptx_out<T>(d, seen);                                                                             \
+  }
+#define KW_PTX_ATOMIC_HALVES(suffix)                                                                       \
+  KW_SCOPES(KW_PTX_ADD_TO_HALVES, __ATOMIC_RELAXED, suffix, unsigned short, __kw_single_add_##suffix)      \
+  KW_SCOPES(KW_PTX_ADD_TO_HALVES, __ATOMIC_RELAXED, suffix##x2, unsigned, __kw_pair_add_##suffix)          \
+  KW_PTX_ATOMIC_ADDS(suffix##x2, , __kw_ptx_atom_add_##suffix##x2)                                         \
+  KW_PTX_ATOMIC_ADDS(suffix##x2, _block, __kw_ptx_atom_add_##suffix##x2_block)
+KW_PTX_ATOMIC_HALVES(f16)
+KW_PTX_ATOMIC_HALVES(bf16)
