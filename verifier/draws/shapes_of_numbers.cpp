@@ -1,6 +1,11 @@
 #include "verifier/draws/shapes_of_numbers.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <set>
+#include <span>
+#include <utility>
 
 #include "verifier/draws/axis_sizes.h"
 
@@ -84,7 +89,8 @@ std::vector<core::Bindings> draw_wide_shapes_of_numbers(const benchsuite::Proble
   const auto compared_with = [&](const benchsuite::Axis& axis) {
     std::vector<int64_t> own;
     for (const Condition& condition : numbers.conditions) {
-      if (condition.name == axis.name && condition.number < axis.max) own.push_back(condition.number);
+      const bool compares = condition.relation != Relation::odd;
+      if (compares && condition.name == axis.name && condition.number < axis.max) own.push_back(condition.number);
     }
     return own;
   };
@@ -132,38 +138,58 @@ std::vector<core::Bindings> draw_wide_shapes_of_numbers(const benchsuite::Proble
 }
 
 namespace {
-bool holds(const Condition& remainder, int64_t size) { return size % remainder.number == remainder.remainder; }
+bool holds(const Condition& condition, int64_t size) {
+  switch (condition.relation) {
+    case Relation::equal:
+      return size == condition.number;
+    case Relation::least:
+      return size >= condition.number;
+    case Relation::most:
+      return size <= condition.number;
+    case Relation::remainder:
+      return size % condition.number == condition.remainder;
+    case Relation::odd:
+      return size % (2 * condition.number) == condition.number;
+  }
+  return false;
+}
 
-// A size of the axis that meets as many conditions as possible, earlier ones first, and mostly an equality. It begins
-// up to `spread` beyond the least such size.
-int64_t size_that_meets(const benchsuite::Axis& axis, const std::vector<Condition>& conditions, int64_t spread,
+// A size of the axis that meets as many conditions as possible: the first, an equality, then others, odd ones last. It
+// begins beyond the least such size, less far if `halved` often.
+int64_t size_that_meets(const benchsuite::Axis& axis, const std::vector<Condition>& conditions, int halved,
                         statistics::Keys& keys) {
-  constexpr int64_t kReach = 1 << 14;
-  const auto equal = std::ranges::find_if(conditions, [&](const Condition& condition) {
-    return condition.relation == Relation::equal && axis.contains(condition.number);
-  });
-  if (equal != conditions.end() && keys.below(4) != 0) return equal->number;
-  int64_t least = axis.min, most = axis.max;
+  constexpr int64_t kReach = 1 << 14, kSpread = 512, kParts = 16, kMostSpread = 1 << 15;
+  const Condition& first = conditions.front();
   for (const Condition& condition : conditions) {
+    if (condition.relation != Relation::equal || !axis.contains(condition.number)) continue;
+    if (&condition == &first || holds(first, condition.number)) return condition.number;
+  }
+  int64_t least = axis.min, most = axis.max, spread = kSpread;
+  for (const Condition& condition : conditions) {
+    if (condition.relation == Relation::odd)
+      spread = std::max(spread, std::min(kParts * condition.number, kMostSpread));
     if (condition.number < least || condition.number > most) continue;
     if (condition.relation == Relation::least) least = condition.number;
     if (condition.relation == Relation::most) most = condition.number;
   }
-  spread = std::min(spread, most - least);
+  spread = std::min(spread >> halved, most - least);
   int64_t size = into_domain(axis, least + static_cast<int64_t>(keys.below(static_cast<uint64_t>(spread) + 1)));
   std::vector<Condition> met;
-  for (const Condition& condition : conditions) {
-    if (condition.relation != Relation::remainder) continue;
-    met.push_back(condition);
-    int64_t other = size;
-    const auto fits = [&] {
-      return axis.contains(other) && std::ranges::all_of(met, [&](const Condition& one) { return holds(one, other); });
-    };
-    while (other <= std::min(axis.max, size + kReach) && !fits()) ++other;
-    if (fits()) {
-      size = other;
-    } else {
-      met.pop_back();
+  for (const Relation relation : {Relation::remainder, Relation::odd}) {
+    for (const Condition& condition : conditions) {
+      if (condition.relation != relation) continue;
+      met.push_back(condition);
+      int64_t other = size;
+      const auto fits = [&] {
+        return axis.contains(other) &&
+               std::ranges::all_of(met, [&](const Condition& one) { return holds(one, other); });
+      };
+      while (other <= std::min(axis.max, size + kReach) && !fits()) ++other;
+      if (fits()) {
+        size = other;
+      } else {
+        met.pop_back();
+      }
     }
   }
   return size;
@@ -175,34 +201,67 @@ std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem&
                                                       statistics::Keys& keys) {
   constexpr int kTries = 16;
   constexpr size_t kMostOfAnAxis = 12;  // each may cost a search
-  constexpr int64_t kMostOther = 256, kMostSpread = 512;
-  const auto of_axis = [&](const benchsuite::Axis& axis, auto&& wanted, auto&& turned) {
+  constexpr int64_t kMostOther = 256;
+  struct Asked {
+    const benchsuite::Axis* axis;
+    Condition condition;
+  };
+  std::vector<Asked> asked;
+  for (const Condition& condition : numbers.conditions) {
+    const auto axis = std::ranges::find(problem.axes, condition.name, &benchsuite::Axis::name);
+    if (axis != problem.axes.end()) asked.push_back({&*axis, condition});
+  }
+  if (std::ranges::none_of(asked, [](const Asked& one) { return one.axis->values.empty(); })) return {};
+  // Each one, and two of different axes, that no shape has met. Later shapes begin with them.
+  using Both = std::pair<const Asked*, const Asked*>;
+  std::vector<Both> unmet;
+  for (const Asked& one : asked) {
+    for (const Asked& other : std::span(&one, asked.data() + asked.size())) {
+      const auto leads = [](const Asked& some) {
+        return some.condition.relation != Relation::most && some.condition.relation != Relation::odd &&
+               some.condition.number <= some.axis->max;
+      };
+      if ((&one == &other || one.axis != other.axis) && leads(one) && leads(other)) unmet.emplace_back(&one, &other);
+    }
+  }
+  std::vector<core::Bindings> shapes;
+  const auto of_axis = [&](const benchsuite::Axis& axis, const Both& lead, size_t i, bool equal, bool all) {
     std::vector<Condition> own;
-    for (Condition condition : numbers.conditions) {
-      if (condition.name != axis.name || !wanted()) continue;
-      if (condition.relation == Relation::most && turned())
+    std::set<int64_t, std::greater<>> parts;
+    for (const Asked& one : asked) {
+      if (one.axis != &axis) continue;
+      const bool is_odd = one.condition.relation == Relation::odd;
+      if (is_odd || (one.condition.relation == Relation::remainder && one.condition.remainder == 0))
+        parts.insert(one.condition.number);
+      if (is_odd || &one == lead.first || &one == lead.second || (!all && keys.below(4) == 0)) continue;
+      if (one.condition.relation == Relation::equal && !equal) continue;
+      Condition condition = one.condition;
+      // Small sizes are mostly asked for where a kernel leaves its fast path ("if (M < 384) return slow();").
+      if (condition.relation == Relation::most && (i == 0 || (i > 1 && keys.coin())))
         condition = {axis.name, Relation::least, condition.number + 1};
       own.push_back(std::move(condition));
     }
-    for (size_t i = own.size(); i > 1; --i) std::swap(own[i - 1], own[keys.below(i)]);
+    for (size_t k = own.size(); k > 1; --k) std::swap(own[k - 1], own[keys.below(k)]);
+    if (i == 0) std::ranges::partition(own, [](const Condition& one) { return one.relation == Relation::equal; });
+    for (const Asked* one : {lead.first, lead.second}) {
+      if (one != nullptr && one->axis == &axis) own.insert(own.begin(), one->condition);
+    }
     if (own.size() > kMostOfAnAxis) own.erase(own.begin() + kMostOfAnAxis, own.end());
+    // An odd number of parts: of the largest in the second shape, of the next in the third, then of any or of none.
+    const size_t part = i == 0 ? parts.size() : i < 3 ? i - 1 : keys.below(parts.size() + 1);
+    if (part < parts.size())
+      own.push_back({axis.name, Relation::odd, *std::next(parts.begin(), static_cast<std::ptrdiff_t>(part))});
     return own;
   };
-  const bool any = std::ranges::any_of(problem.axes, [&](const benchsuite::Axis& axis) {
-    return axis.values.empty() && std::ranges::any_of(numbers.conditions, [&](const Condition& condition) {
-             return condition.name == axis.name;
-           });
-  });
-  std::vector<core::Bindings> shapes;
-  for (size_t i = 0; i < most_shapes && any; ++i) {
+  for (size_t i = 0; i < most_shapes; ++i) {
+    const bool equal = i == 0 || (i > 2 && keys.coin());
     for (int tries = 0; tries < kTries; ++tries) {
-      // The first shapes meet all conditions at once; others, and those that would be too large, leave some out. Small
-      // sizes are mostly asked for where a kernel leaves its fast path ("if (M < 384) return slow();").
-      const auto wanted = [&] { return (i < 2 && tries < kTries - 4) || keys.below(4) != 0; };
-      const auto turned = [&] { return i == 0 || (i > 1 && keys.coin()); };
+      // The last shape, and those that would be too large, leave some conditions out.
+      const bool all = i + 1 < most_shapes && tries < kTries - 4;
+      const Both lead = i == 0 || unmet.empty() ? Both() : unmet[keys.below(unmet.size())];
       core::Bindings axes;
       for (const benchsuite::Axis& axis : problem.axes) {
-        const std::vector<Condition> own = of_axis(axis, wanted, turned);
+        const std::vector<Condition> own = of_axis(axis, lead, i, equal, all);
         if (!axis.values.empty()) {
           const auto named = std::ranges::find_if(
               own, [&](const Condition& one) { return one.relation == Relation::equal && axis.contains(one.number); });
@@ -212,10 +271,12 @@ std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem&
           const int64_t round = (size + kMultiple - 1) / kMultiple * kMultiple;
           axes[axis.name] = into_domain(axis, round <= most && keys.coin() ? round : size);
         } else {
-          axes[axis.name] = size_that_meets(axis, own, kMostSpread >> tries, keys);
+          axes[axis.name] = size_that_meets(axis, own, tries, keys);
         }
       }
       if (!small_enough(problem, axes, most_elements, most_flops)) continue;
+      const auto meets = [&](const Asked* one) { return holds(one->condition, axes.at(one->axis->name)); };
+      std::erase_if(unmet, [&](const Both& both) { return both == lead || (meets(both.first) && meets(both.second)); });
       if (std::ranges::find(shapes, axes) == shapes.end()) shapes.push_back(std::move(axes));
       break;
     }

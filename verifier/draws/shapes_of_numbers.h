@@ -26,7 +26,9 @@ std::vector<core::Bindings> draw_wide_shapes_of_numbers(const benchsuite::Proble
                                                         statistics::Keys& keys);
 
 // Shapes that meet what the source asks of several axes at once (`M % 128 == 0 && N % 128 == 0 && K >= 384`), as paths
-// for whole tiles do: all of it in the first two, most of it in the others. None where it asks nothing of an axis.
+// for whole tiles do: as much of it as goes together, and most of it in the last shape. Those after the first begin
+// with two conditions of different axes that no earlier one meets at once, mostly avoid equalities, and have an odd
+// number of such parts as the source names. None where it asks nothing of an axis.
 std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem& problem, const SourceNumbers& numbers,
                                                       size_t most_shapes, int64_t most_elements, int64_t most_flops,
                                                       statistics::Keys& keys);

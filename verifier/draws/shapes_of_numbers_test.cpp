@@ -80,6 +80,78 @@ TEST(ShapesOfNumbers, ConditionsOfSeveralAxesAreMetAtOnce) {
   EXPECT_GT(small, kSeeds * 95 / 100);
 }
 
+// Wrong kernels that were once accepted: the last of an odd number of parts is forgotten, and a function, a template or
+// a difference hides the parts.
+TEST(ShapesOfNumbers, AnOddNumberOfPartsIsMetBehindCalls) {
+  const std::string whole = "template <int TILE> __device__ bool is_whole(int size) { return size % TILE == 0; } ";
+  const auto met = [](const std::string& problem_name, const std::string& source, std::vector<std::string> args,
+                      auto&& fails) {
+    const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / problem_name);
+    sandbox::Launch launch;
+    launch.kernel = "f";
+    launch.args = std::move(args);
+    const SourceNumbers numbers = numbers_of(source, {{"BLOCK", 256}, {"PACKS", 4}}, {{launch}});
+    int seeds = 0;
+    for (uint64_t seed = 0; seed < 100; ++seed) {
+      statistics::Keys keys(seed);
+      const auto shapes = draw_shapes_of_conditions(problem, numbers, 5, 1 << 21, 1 << 28, keys);
+      EXPECT_LE(shapes.size(), 5u);
+      seeds += std::ranges::any_of(shapes, [&](const core::Bindings& axes) { return fails(axes); });
+    }
+    return seeds;
+  };
+  EXPECT_GT(met("gemm_i8_bf16",
+                whole + "__global__ void f(int8_t* a, int M, int N, int K) { if (is_whole<128>(M) && is_whole<128>(N) "
+                        "&& is_whole<32>(K) && K > 32) for (int pairs = K / 32 / 2; pairs > 0; --pairs) add<32>(); }",
+                {"a", "M", "N", "K"},
+                [](core::Bindings axes) {
+                  return axes["M"] % 128 == 0 && axes["N"] % 128 == 0 && axes["K"] % 64 == 32 && axes["K"] > 32;
+                }),
+            90);
+  EXPECT_GT(
+      met("conv2d_bf16",
+          whole + "constexpr int kPixels = 8; __global__ void f(float* x, int H, int W, int C, int K) { const int "
+                  "groups = (W + kPixels - 1) / kPixels; if (m >= K) return; const bool whole = is_whole<16>(C) "
+                  "&& is_whole<32>(K) && is_whole<16>(W); if (whole && C == 16) add<16>(); else if (whole) for "
+                  "(int pairs = C / 16 / 2; pairs > 0; --pairs) add<32>(); }",
+          {"x", "H", "W", "C", "K"},
+          [](core::Bindings axes) {
+            return axes["C"] % 32 == 16 && axes["C"] > 16 && axes["K"] % 32 == 0 && axes["W"] % 16 == 0;
+          }),
+      90);
+  EXPECT_GT(met("max_pool2d_f32",
+                whole + "__global__ void f(float* x, int H, int W) { const int across = (W + 1) / 2, down = (H + 1) / "
+                        "2; if (is_whole<128>(W) && is_whole<16>(H) && H > 16) rows(blockIdx.z * 16); }",
+                {"x", "H", "W"},
+                [](core::Bindings axes) { return axes["W"] % 128 == 0 && axes["H"] % 32 == 16 && axes["H"] > 16; }),
+            90);
+  EXPECT_GT(met("upsample_nearest_backward_f32",
+                "__device__ void sum_image(float* from, int height, int width) { if (width % 128 == 0 && height % 8 == "
+                "0 && height > 8) rows(blockIdx.z * 16); } __global__ void f(float* x, int H, int W) { sum_image(x + "
+                "(size_t)blockIdx.x * 4 * H * W, H, W); }",
+                {"x", "H", "W"},
+                [](core::Bindings axes) { return axes["W"] % 128 == 0 && axes["H"] % 16 == 8 && axes["H"] > 8; }),
+            90);
+  EXPECT_GT(met("rmsnorm_f16",
+                "__global__ void f(float* x, int N) { const int vectors = N % 8 == 0 ? N / 8 : 0; const int steps = "
+                "vectors / BLOCK, left = vectors - steps * BLOCK; int step = PACKS; for (; step + 1 < steps; step += "
+                "2) x(); if (left > 0) x(); }",
+                {"x", "N"}, [](core::Bindings axes) { return axes["N"] > 8192 && axes["N"] % 4096 == 2048; }),
+            90);
+}
+
+// Conditions of one axis may exclude each other: each is still met together with each of another axis.
+TEST(ShapesOfNumbers, TwoConditionsOfDifferentAxesAreMetTogether) {
+  const benchsuite::Problem pool = benchsuite::load_problem(core::installed_paths().problems() / "max_pool2d_f32");
+  int both = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    both += std::ranges::any_of(
+        shapes_that_meet(pool, "if (W % 128 == 0 && (H / 16) % 2 == 1) a(); if (H % 32 == 0 || W == 96) b();", seed),
+        [](const core::Bindings& axes) { return axes.at("W") % 128 == 0 && axes.at("H") % 32 == 16; });
+  }
+  EXPECT_GT(both, 95);
+}
+
 // K % 8 == 0 and K % 8 == 3 cannot both be met: they take turns. A number beyond the domain is left out, and where
 // nothing is asked of an axis, there is no shape.
 TEST(ShapesOfNumbers, ConditionsThatExcludeEachOtherTakeTurns) {

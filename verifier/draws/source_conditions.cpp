@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "verifier/draws/source_calls.h"
+
 namespace verifier::draws {
 namespace {
 using sandbox::Token;
@@ -14,10 +16,10 @@ using sandbox::TokenKind;
 
 constexpr size_t kMostConditions = 128, kMostDefinitions = 256, kMostOfAnOperand = 24;
 
-// A name and what divides it: `K` and 64 for `(K + 63) / 64`, `K` and 1 for `K` alone.
+// A name and what divides it: `K` and 64 for `(K + 63) / 64`, `K` and 1 for `K` alone, `K`, 64 and 32 for `K / 32 / 2`.
 struct Quotient {
   std::string name;
-  int64_t divisor = 1;
+  int64_t divisor = 1, first_divisor = 0;
   bool operator==(const Quotient&) const = default;
 };
 using Range = std::pair<size_t, size_t>;  // of tokens: the first, and beyond the last
@@ -25,19 +27,11 @@ using Range = std::pair<size_t, size_t>;  // of tokens: the first, and beyond th
 class Conditions {
  public:
   void read(const std::vector<Token>& tokens, const SourceValues& values) {
+    switched_on_ = {};
     for (size_t i = 0; i + 2 < tokens.size(); ++i) {
       const bool declares = i > 0 && (tokens[i - 1].kind == TokenKind::identifier || tokens[i - 1].is(","));
       if (declares && tokens[i].kind == TokenKind::identifier && tokens[i + 1].is("=") && !tokens[i + 2].is("=")) {
-        std::vector<size_t> begins = branches(tokens, i + 2);
-        if (begins.empty()) begins = {i + 2};
-        for (const size_t begin : begins) {
-          const Range operand = operand_from(tokens, begin);
-          const size_t end = operand.second;
-          const bool rounds = end + 1 < tokens.size() && tokens[end].is("&") &&
-                              (tokens[end + 1].is("~") || tokens[end + 1].is("-"));  // "N & ~31"
-          const bool compares = end < tokens.size() && decides(tokens, end) && !rounds;
-          if (!compares) define(tokens[i].text, quotients(tokens, values, operand));
-        }
+        define_from(tokens[i].text, tokens, values, i + 2);
       }
     }
     for (size_t i = 0; i < tokens.size(); ++i) {
@@ -49,6 +43,34 @@ class Conditions {
       } else {
         read_comparison(tokens, values, i);
       }
+    }
+  }
+
+  // The body of a function stands for the function as well: what it returns, or a macro's text.
+  void read(const CalledBody& body) {
+    const SourceValues values(body.tokens, {});
+    read(body.tokens, values);
+    if (body.name.empty()) return;
+    define_from(body.name, body.tokens, values, 0);
+    for (size_t i = 0; i + 1 < body.tokens.size(); ++i) {
+      if (body.tokens[i].is("return")) define_from(body.name, body.tokens, values, i + 1);
+    }
+  }
+  void name_functions(const std::vector<CalledBody>& bodies) {
+    for (const CalledBody& body : bodies) functions_.insert(body.name);
+  }
+
+  void define_from(const std::string& name, const std::vector<Token>& tokens, const SourceValues& values,
+                   size_t begin) {
+    std::vector<size_t> begins = branches(tokens, begin);
+    if (begins.empty()) begins = {begin};
+    for (const size_t first : begins) {
+      const Range operand = operand_from(tokens, first);
+      const size_t end = operand.second;
+      const bool rounds = end + 1 < tokens.size() && tokens[end].is("&") &&
+                          (tokens[end + 1].is("~") || tokens[end + 1].is("-"));  // "N & ~31"
+      const bool compares = end < tokens.size() && decides(tokens, end) && !rounds;
+      if (!compares) define(name, quotients(tokens, values, operand));
     }
   }
 
@@ -84,6 +106,12 @@ class Conditions {
     std::vector<Condition> all;
     int calls = 0;
     for (const auto& [quotient, condition] : read_) add(all, quotient, condition, 0, calls);
+    calls = 0;
+    for (const auto& [name, quotient] : definitions_) {
+      for (const int64_t divisor : {quotient.divisor, quotient.first_divisor}) {
+        if (divisor > 1) add(all, {quotient.name, divisor}, {"", Relation::odd, 1}, 0, calls);
+      }
+    }
     return all;
   }
 
@@ -193,16 +221,22 @@ class Conditions {
 
   // Of "M", "(int)M", "p.M", "K / BK", "(K + 63) / 64", "K >> 6", "ceil_div(K, BK)", the last factor of "B * H", and
   // each name of "M | N". None of other expressions.
-  static std::vector<Quotient> quotients(const std::vector<Token>& tokens, const SourceValues& values, Range range) {
+  std::vector<Quotient> quotients(const std::vector<Token>& tokens, const SourceValues& values, Range range) const {
     static const std::set<std::string_view> kTypes = {"int",      "unsigned", "long",     "size_t", "int32_t",
                                                       "uint32_t", "int64_t",  "uint64_t", "const"};
     std::vector<std::string> names;
-    int64_t divisor = 0;
+    int64_t divisor = 0, first_divisor = 0;
     bool adds = false, multiplies = false, unites = false, calls = false, rounds = false, scales = false;
     const auto is = [&](size_t at, const char* text) { return at < range.second && tokens[at].is(text); };
+    const auto divide_by = [&](int64_t by) {
+      first_divisor = divisor;
+      divisor = std::max(divisor, by) > kMostSourceNumber || std::min(divisor, by) < 0 ? -1
+                : divisor == 0                                                        ? by
+                                                                                      : divisor * by;
+    };
     const auto divide = [&](size_t at, bool ends) {
       const std::vector<int64_t> products = values.products_from(is(at, "(") ? at + 1 : at);
-      divisor = products.empty() ? -1 : ends || is(at, "(") ? products.back() : products.front();
+      divide_by(products.empty() ? -1 : ends || is(at, "(") ? products.back() : products.front());
     };
     for (size_t i = range.first; i < range.second; ++i) {
       const Token& token = tokens[i];
@@ -217,6 +251,13 @@ class Conditions {
           names.push_back(token.text);
         } else if (token.text.find("div") != std::string::npos || token.text.find("DIV") != std::string::npos) {
           calls = true;
+        } else if (functions_.contains(token.text)) {
+          names.push_back(token.text);
+          int depth = 0;
+          do {
+            ++i;
+            depth += tokens[i].is("(") - tokens[i].is(")");
+          } while (depth > 0 && i + 1 < range.second);
         } else {
           return {};
         }
@@ -224,12 +265,12 @@ class Conditions {
         divide(i + 1, token.is(","));
       } else if (token.is(">") && is(i + 1, ">")) {
         const int64_t by = i + 2 < range.second ? values[i + 2].value_or(-1) : -1;
-        divisor = by >= 0 && by < 31 ? int64_t{1} << by : -1;
+        divide_by(by >= 0 && by < 31 ? int64_t{1} << by : -1);
         ++i;
       } else if (token.is("+") || token.is("-")) {
         adds = true;
       } else if (token.is("*") && divisor > 0 && values.products_from(i + 1) == std::vector<int64_t>{divisor}) {
-        divisor = 1;  // "K / 16 * 16"
+        divisor = 1, first_divisor = 0;  // "K / 16 * 16"
         rounds = true;
       } else if (token.is("*")) {
         multiplies = true;
@@ -248,7 +289,7 @@ class Conditions {
     }
     if (!std::ranges::all_of(names, [&](const std::string& name) { return multiplies || name == names.back(); }))
       return {};
-    return {{names.back(), std::max<int64_t>(divisor, 1)}};
+    return {{names.back(), std::max<int64_t>(divisor, 1), first_divisor}};
   }
 
   void add(std::vector<Condition>& all, const Quotient& of, const Condition& condition, int depth, int& calls) const {
@@ -268,6 +309,7 @@ class Conditions {
 
   std::vector<std::pair<Quotient, Condition>> read_;
   std::multimap<std::string, Quotient> definitions_;
+  std::set<std::string> functions_;  // that calls have bodies of
   Range switched_on_;
 };
 }  // namespace
@@ -276,7 +318,9 @@ std::vector<Condition> conditions_of(const std::vector<Token>& tokens, const Sou
                                      std::span<const sandbox::Launch> launches,
                                      const sandbox::TunableBinding& binding) {
   // Launches first: their definitions and conditions lead to axes, and no other may take their place.
+  const std::vector<CalledBody> bodies = called_bodies(tokens, values);
   Conditions conditions;
+  conditions.name_functions(bodies);
   for (const sandbox::Launch& launch : launches) {
     bool of_kernel = false;
     for (size_t i = 0; i + 1 < tokens.size(); ++i) {
@@ -293,7 +337,7 @@ std::vector<Condition> conditions_of(const std::vector<Token>& tokens, const Sou
       conditions.read(passed, SourceValues(passed, binding));
     }
   }
-  conditions.read(tokens, values);
+  for (const CalledBody& body : bodies) conditions.read(body);
   return conditions.resolved();
 }
 

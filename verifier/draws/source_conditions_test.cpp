@@ -13,9 +13,15 @@ std::vector<Condition> conditions(const std::string& source, const sandbox::Tuna
   return conditions_of(tokens, SourceValues(tokens, binding), launches, binding);
 }
 
-std::vector<Condition> of(const std::string& name, const std::vector<Condition>& all) {
+std::vector<Condition> all_of(const std::string& name, const std::vector<Condition>& all) {
   std::vector<Condition> some;
   std::ranges::copy_if(all, std::back_inserter(some), [&](const Condition& one) { return one.name == name; });
+  return some;
+}
+// Those that the source compares.
+std::vector<Condition> of(const std::string& name, const std::vector<Condition>& all) {
+  std::vector<Condition> some = all_of(name, all);
+  std::erase_if(some, [](const Condition& one) { return one.relation == Relation::odd; });
   return some;
 }
 
@@ -112,6 +118,54 @@ TEST(SourceConditions, OddOnesAndThoseOfASwitchAreRead) {
             (std::vector<Condition>{{"D", Relation::equal, 64}, {"D", Relation::equal, 128}}));
 }
 
+TEST(SourceConditions, AreReadBehindCallsWithTheirArguments) {
+  EXPECT_EQ(
+      of("K", conditions("template <int TILE> __device__ bool is_whole(int size) { return size % TILE == 0; } void "
+                         "f() { if (is_whole<32>(K) && is_whole<kTile>(M) && is_whole<BN * 2>(N)) x(); }")),
+      (std::vector<Condition>{{"K", Relation::remainder, 32}}));
+  const std::string whole =
+      "constexpr int kTile = 128; template <class T, int TILE = 16> __device__ bool is_whole(T "
+      "size) noexcept { return size % TILE == 0; } ";
+  const auto all = conditions(whole +
+                                  "__device__ void image(float* at, int h, int w) { const int tiles = h / 8; if (w == "
+                                  "96 && is_whole<int, BN>(w) && tiles % 2 == 1) x(); } void f() { if (is_whole(M) && "
+                                  "is_whole<int, kTile>(N)) image(at + B * H, H, p.W); else image(at, D, 3); }",
+                              {{"BN", 48}});
+  EXPECT_EQ(of("M", all), (std::vector<Condition>{{"M", Relation::remainder, 16}}));
+  EXPECT_EQ(of("N", all), (std::vector<Condition>{{"N", Relation::remainder, 128}}));
+  EXPECT_EQ(of("H", all), (std::vector<Condition>{{"H", Relation::remainder, 16, 8}}));
+  EXPECT_EQ(of("D", all), (std::vector<Condition>{{"D", Relation::remainder, 16, 8}}));
+  EXPECT_EQ(of("W", all), (std::vector<Condition>{{"W", Relation::equal, 96}, {"W", Relation::remainder, 48}}));
+  EXPECT_EQ(of("T", conditions("struct P { int n; __device__ bool odd(int n, int by) const { return n / by % 2 == 1; } "
+                               "}; if (p.odd(T, 16)) x();")),
+            (std::vector<Condition>{{"T", Relation::remainder, 32, 16}}));
+  EXPECT_EQ(
+      of("T", conditions("template <int N> void f(int t) { const auto whole = [&](auto n) { return n % N == 0; }; "
+                         "if (whole(t)) x(); } f<64>(T);")),
+      (std::vector<Condition>{{"T", Relation::remainder, 64}}));
+  EXPECT_EQ(of("T", conditions("#define WHOLE(n, by) ((n) % (by) == 0)\nif (WHOLE(T, 96)) x();")),
+            (std::vector<Condition>{{"T", Relation::remainder, 96}}));
+}
+
+TEST(SourceConditions, HoldForWhatAFunctionReturns) {
+  EXPECT_EQ(of("K", conditions("template <int BK> int tiles_of(int k) { return (k + BK - 1) / BK; } const int tiles = "
+                               "tiles_of<32>(K); if (tiles > 4 && tiles_of<32>(K) % 2 == 1) x();")),
+            (std::vector<Condition>{{"K", Relation::least, 160}, {"K", Relation::remainder, 64, 32}}));
+  EXPECT_EQ(of("K", conditions("#define TILES(k) ((k) / 32)\nif (TILES(K) % 4 == 3) x();")),
+            (std::vector<Condition>{{"K", Relation::remainder, 128, 96}}));
+}
+
+TEST(SourceConditions, NamedQuotientsMayBeOdd) {
+  const auto all = conditions(
+      "const int vectors = N % 8 == 0 ? N / 8 : 0, steps = vectors / BLOCK; for (int p = K / 32 "
+      "/ 2; p > 0; --p) x();",
+      {{"BLOCK", 256}});
+  EXPECT_EQ(all_of("N", all), (std::vector<Condition>{
+                                  {"N", Relation::remainder, 8}, {"N", Relation::odd, 2048}, {"N", Relation::odd, 8}}));
+  EXPECT_EQ(all_of("K", all),
+            (std::vector<Condition>{{"K", Relation::least, 64}, {"K", Relation::odd, 64}, {"K", Relation::odd, 32}}));
+}
+
 // No size is better than a wrong one that pins an axis.
 TEST(SourceConditions, WhatTheyCannotReadIsNone) {
   for (const char* source :
@@ -152,6 +206,19 @@ TEST(SourceConditions, AreFewWhateverTheSource) {
   EXPECT_LE(conditions(many).size(), 128u);
   EXPECT_LE(conditions("int a = b, b = c, c = a; " + many).size(), 128u);
   EXPECT_TRUE(conditions(nested + "M % 128").size() <= 2);
+  // Calls in a circle, of long bodies, with long arguments, nested, and names that are defined again and again.
+  std::string calls =
+      "void f(int a, int b) { f(a / 2 + b, b / 2 + a); f(b, a); g(a, b); } void g(int a, int b) { "
+      "f(b / 3 + a, a); g(a + 7, b + 8); if (a + b > 5) x();";
+  for (int i = 0; i < 300; ++i) calls += "f(a" + std::to_string(i) + ", b); ";
+  std::string longer = calls + "} ", lambdas, defined;
+  for (int i = 0; i < 1000; ++i) longer += "f(K + " + std::to_string(i) + ", M); g(K, " + std::to_string(i) + "); ";
+  for (int i = 0; i < 2000; ++i) lambdas += "l = [](int n) { l(l(", defined += "int h(int n) { return h(h(n / 7)); } ";
+  EXPECT_LE(conditions(longer).size(), 128u);
+  EXPECT_LE(conditions(lambdas + std::string(10000, ')')).size(), 128u);
+  EXPECT_LE(conditions(lambdas + std::string(10000, '}')).size(), 128u);
+  EXPECT_LE(conditions(defined).size(), 128u);
+  EXPECT_LE(conditions("f(f<f(f<f<<f>f[f=[](f{}<f>){f(").size(), 128u);
   EXPECT_TRUE(conditions(">= 5 <= == 7 & 3 % % 9 a % ( 4").size() <= 2);
 }
 
