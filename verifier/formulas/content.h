@@ -169,12 +169,22 @@ HOST_DEVICE bool is_exception(const FillArgs& args, int64_t index, uint32_t seco
       static_cast<uint64_t>(index) == below(static_cast<uint64_t>(args.elements), drawn.x, drawn.y);
   return drawn_place || second < 1u << 22;
 }
+// The one value of a draw. For half of the keys an end of the range: sums reach furthest there. Or both ends in turn,
+// by halves of the rows or of the tensor, so that a sum that has come far comes back; then what is off a little counts.
+HOST_DEVICE int64_t the_one_value(const FillArgs& args, int64_t index, bool is_off) {
+  const uint32_t kind = drawn_for(Purpose::few, 1, args.key).x % 8;
+  if (kind > 3) return is_off ? one_of_few(args, 1) : one_of_few(args, 0);
+  if (kind < 2) return is_off ? one_of_few(args, 1) : kind == 0 ? args.least : args.most;
+  const bool second_half = kind == 2 ? index % args.columns >= args.columns / 2 : index >= args.elements / 2;
+  const int64_t most = args.most - is_off;
+  return clamped(second_half ? (args.least < 0 ? -most : args.least + is_off) : most, args.least, args.most);
+}
 HOST_DEVICE int64_t integer(const FillArgs& args, int64_t index, uint32_t first, uint32_t second) {
   switch (static_cast<Distribution>(args.distribution)) {
     case Distribution::one_value:
-      return (args.key >> 62) != 0 && second < 1u << 26 ? one_of_few(args, 1) : one_of_few(args, 0);
+      return the_one_value(args, index, (args.key >> 62) != 0 && second < 1u << 26);
     case Distribution::regular:
-      return is_exception(args, index, second) ? one_of_few(args, 1) : one_of_few(args, 0);
+      return the_one_value(args, index, is_exception(args, index, second));
     case Distribution::ties: {  // the ends of the range, and one between them
       const uint64_t which = below(3, first, 0);
       return which == 0 ? args.least : which == 1 ? args.most : one_of_few(args, 2);
@@ -283,7 +293,7 @@ HOST_DEVICE int64_t patched_integer(const FillArgs& args, const Patch& patch, co
     const int64_t times = 1 + static_cast<int64_t>(below(static_cast<uint64_t>(args.most / number), c.first, 0));
     return clamped(number * times + (way == 3) - (way == 4), args.least, args.most);
   }
-  if (effect != Effect::sorted) return one_of_few(args, 0);
+  if (effect != Effect::sorted) return the_one_value(args, 0, false);
   const double along = (static_cast<double>(column) + 0.5) / static_cast<double>(args.columns);
   return clamped(static_cast<int64_t>(least + width * (patch.size < 0 ? 1 - along : along)), args.least, args.most);
 }

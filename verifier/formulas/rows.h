@@ -23,15 +23,17 @@ enum class Order : uint32_t {
   periodic,  // the same again after a drawn number of columns
   rotated,   // rising, but for where it begins
   mirrored,  // the same from both ends
+  woven,     // few rising rows, an element of each in turn, one above the other: what sorts with gaps sees none of it
 };
-constexpr uint32_t kOrders = 8;
+constexpr uint32_t kOrders = 9;
 constexpr int64_t kLongestPeriod = 1024;
 
 // Numbers that all elements of one row share.
 struct Row {
   int64_t hot;  // the one that is not 0 in a one_hot or exact_products draw, dominates a dominant one, or is an outlier
   // Of a row_scales draw; of extremes, what all elements are near to, or 0; of a named draw, see about_number; of
-  // an ordered one its period, or the place where it begins.
+  // an ordered one its period, the place where it begins, or how many are woven, below 0 where the first is the
+  // highest.
   double scale;
   double size;    // of the outliers of extremes, or 0; of a dominant draw, sign_at_the_end; of a named one, the number
   bool hot_end;   // is the last element one, too? Of an ordered draw: has it an exception?
@@ -111,6 +113,11 @@ HOST_DEVICE Row draw_row_of_patch(const FillArgs& args, int64_t index) {
     const int64_t longest = args.columns / 2 < kLongestPeriod ? args.columns / 2 + 1 : kLongestPeriod;
     const auto place = below(static_cast<uint64_t>(is_periodic ? longest : args.columns), drawn.w, drawn.z);
     row.scale = static_cast<double>(place + (is_periodic ? 1 : 0));
+    if (row.kind == static_cast<uint32_t>(Order::woven)) {
+      const uint64_t most = uint64_t{4} << (drawn.y >> 2) % 5;  // with a liking for few
+      const auto woven = static_cast<double>(2 + below(most - 1, drawn.w, drawn.z));
+      row.scale = (drawn.y & 2) != 0 ? woven : -woven;
+    }
   } else {
     row.kind = (turn + number) % 4;
     row.size = (drawn.z & 3) == 0 ? -args.number : args.number;
@@ -135,6 +142,17 @@ HOST_DEVICE int64_t place_in_order(Order order, int64_t column, int64_t count, i
       return column % 2 == 0 ? column : half + column - 1;
     case Order::rotated:
       return column + drawn_place < count ? column + drawn_place : column + drawn_place - count;
+    case Order::woven: {
+      const int64_t woven = drawn_place < 0 ? -drawn_place : drawn_place, length = count / woven,
+                    of_longer = count % woven;
+      const int64_t which = drawn_place < 0 ? woven - 1 - column % woven : column % woven;
+      // The rows that are longer by one are the first ones, or, from above, the last ones.
+      const int64_t first_longer = drawn_place < 0 ? woven - of_longer : 0;
+      const int64_t longer = which < first_longer               ? 0
+                             : which - first_longer < of_longer ? which - first_longer
+                                                                : of_longer;
+      return which * length + longer + column / woven;
+    }
     default:
       return column;
   }
