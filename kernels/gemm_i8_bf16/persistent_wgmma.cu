@@ -34,8 +34,8 @@
 // row of tiles (M <= 128), they own neighbours along n and share a.
 // Shapes whose rows are not aligned to 16 bytes have no tensor maps and take mma.sync on tiles that threads load.
 //
-// Measured on one H200 on 2026-11-27, cold caches, median: 136.8 us at 4096x6144x4096, 86 % of the bound, and 40.7 us at
-// 64x28672x4096, 65 %, with BAND=16 CLUSTER=1 COLUMNS=256 STAGES=4.
+// Measured on one H200 on 2026-11-27, cold caches, median: 136.8 us at 4096x6144x4096, 86 % of the bound, and 40.7 us
+// at 64x28672x4096, 65 %, with BAND=16 CLUSTER=1 COLUMNS=256 STAGES=4.
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <kw/cluster.cuh>

@@ -36,8 +36,8 @@
 // neighbouring blocks take the heads of the same keys, which lie side by side in memory; else they take the chunks of
 // one head. Blocks beyond a sequence's length end at once.
 //
-// Measured on one H200 on 2026-11-27, cold caches, median: 144.2 us at 64x8x4x256x16x32768, 65 % of the bound, and 77.8 us
-// at 128x1x8x128x64x32768, 60 %, with CHUNK=512 HEADS_FIRST=0 RESIDENT=8 WARPS=2.
+// Measured on one H200 on 2026-11-27, cold caches, median: 144.2 us at 64x8x4x256x16x32768, 65 % of the bound, and
+// 77.8 us at 128x1x8x128x64x32768, 60 %, with CHUNK=512 HEADS_FIRST=0 RESIDENT=8 WARPS=2.
 #include <cuda_bf16.h>
 
 constexpr int D = 128, kKeys = 16, kQueries = 8;
