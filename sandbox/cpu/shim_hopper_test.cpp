@@ -93,6 +93,27 @@ TEST(ShimHopper, ARingOfBuffersIsFilledAndRead) {
   }
 }
 
+// A copy reports to a barrier that is visible to copies.
+TEST(ShimHopper, BarriersAreFencedBeforeCopiesReportToThem) {
+  const std::string fence = "    kw::mbarrier::fence_init();\n", proxy = "    kw::tma::fence();\n",
+                    producer = "  if (threadIdx.x == 32) {\n", without = replaced(kRing, fence, "");
+  for (const Order order : {Order::forward, Order::reverse}) {
+    for (const std::string& right : {replaced(kRing, fence, proxy), replaced(without, producer, producer + proxy)}) {
+      const auto fault = run_ring(right, Build::check, order);
+      EXPECT_FALSE(fault) << fault->describe();
+    }
+    for (const std::string& wrong :
+         {without, replaced(without, "    for (int s = 0;", fence + proxy + "    for (int s = 0;"),
+          replaced(without, "  __syncthreads();\n",
+                   "  if (threadIdx.x == 32) {\n" + fence + proxy + "  }\n  __syncthreads();\n")}) {
+      const auto fault = run_ring(wrong, Build::check, order, false);
+      ASSERT_TRUE(fault) << wrong;
+      EXPECT_EQ(fault->kind, FaultKind::race) << fault->describe();
+      EXPECT_THAT(fault->message, HasSubstr("thread (0,0,0) initialised with no fence.mbarrier_init"));
+    }
+  }
+}
+
 TEST(ShimHopper, WhatARingLacksIsFound) {
   struct Planted {
     const char *what, *by;
@@ -260,6 +281,75 @@ TEST(ShimHopper, BlocksOfAClusterReachEachOther) {
   }
 }
 
+// Another block's shared memory is there when the cluster has met.
+TEST(ShimHopper, BlocksOfAClusterMeetBeforeTheyReachEachOther) {
+  const std::string source = R"(
+#include <cooperative_groups.h>
+#include <kw/cluster.cuh>
+#include <kw/mbarrier.cuh>
+#include <kw/shared.cuh>
+extern "C" __global__ void k(const float* x, float* y) {
+  __shared__ float given[64];
+  __shared__ unsigned long long barrier;
+  const unsigned at = kw::shared_address(&barrier);
+  const auto cluster = cooperative_groups::this_cluster();
+  const int t = threadIdx.x, next = (cluster.block_rank() + 1) % 4;
+  float* theirs = cluster.map_shared_rank(given, next);
+  const unsigned mapped = kw::cluster::map(kw::shared_address(&given[t]), next);
+  given[t] = 0;
+  if (t == 0) kw::mbarrier::init(at, 4);
+  __syncthreads();
+  kw::cluster::arrive<4>();
+  kw::cluster::wait<4>();
+  USE
+  kw::cluster::sync<4>();
+  y[blockIdx.x * 64 + t] = given[t];
+}
+)";
+  const std::string meeting = "  kw::cluster::arrive<4>();\n  kw::cluster::wait<4>();\n";
+  for (const char* use :
+       {"theirs[t] = 3;", "atomicAdd(&theirs[t], 3.0f);",
+        "const float old = kw::cluster::load(mapped);\n kw::cluster::sync<4>();\n given[t] = old + 3;",
+        "if (t == 0) kw::mbarrier::arrive_at<4>(at, 0);\n given[t] = 3;"}) {
+    const std::string right = replaced(source, "USE", use);
+    std::vector<float> y;
+    auto fault = run_cluster(right, Build::check, Order::seeded, y);
+    EXPECT_FALSE(fault) << use << fault->describe();
+    EXPECT_EQ(y[0], 3) << use;
+    for (const std::string& wrong :
+         {replaced(right, meeting, ""), replaced(right, "  kw::cluster::wait<4>();\n", "  __syncthreads();\n")}) {
+      fault = run_cluster(wrong, Build::check, Order::forward, y);
+      ASSERT_TRUE(fault) << wrong;
+      EXPECT_EQ(fault->kind, FaultKind::race) << fault->describe();
+      EXPECT_THAT(fault->message, HasSubstr("may not have begun")) << use;
+    }
+  }
+}
+
+TEST(ShimHopper, ARelaxedArrivalPublishesNothing) {
+  const std::string arrive = "  kw::cluster::arrive<4>();\n",
+                    relaxed = "  asm volatile(\"barrier.cluster.arrive.relaxed.aligned;\" ::: \"memory\");\n",
+                    fence = "  asm volatile(\"fence.acq_rel.cluster;\" ::: \"memory\");\n";
+  const std::string at_end = relaxed + "  kw::cluster::wait<4>();\n  y[blockIdx";
+  for (const Order order : {Order::forward, Order::seeded}) {
+    std::vector<float> y;
+    for (const std::string& fenced : {fence + relaxed, "  __threadfence();\n" + relaxed}) {
+      const auto fault = run_cluster(replaced(kNeighbours, arrive, fenced), Build::check, order, y);
+      EXPECT_FALSE(fault) << fault->describe();
+    }
+    auto fault = run_cluster(replaced(kNeighbours, "  y[blockIdx", at_end), Build::check, order, y);
+    EXPECT_FALSE(fault) << fault->describe();
+    const std::string no_fence = replaced(kNeighbours, arrive, relaxed);
+    for (const std::string& wrong :
+         {no_fence, replaced(kNeighbours, "  kw::cluster::sync<4>();\n", relaxed + "  kw::cluster::wait<4>();\n")}) {
+      fault = run_cluster(wrong, Build::check, order, y);
+      ASSERT_TRUE(fault) << wrong;
+      EXPECT_EQ(fault->kind, FaultKind::race) << fault->describe();
+      EXPECT_THAT(fault->message, HasSubstr("only a relaxed arrival at the cluster's barrier")) << wrong;
+    }
+  }
+}
+
 TEST(ShimHopper, WhatAClusterLacksIsFound) {
   std::vector<float> y;
   auto fault = run_cluster(replaced(kNeighbours, "  kw::cluster::sync<4>();\n", "  __syncthreads();\n"), Build::check,
@@ -276,8 +366,7 @@ TEST(ShimHopper, WhatAClusterLacksIsFound) {
   EXPECT_THAT(fault->message, HasSubstr("no block of rank 4"));
 }
 
-TEST(ShimHopper, OneCopyFillsEveryBlockOfACluster) {
-  const std::string source = with_headers(R"(
+const std::string kMulticast = R"(
 #include <cooperative_groups.h>
 #include <kw/cluster.cuh>
 #include <kw/mbarrier.cuh>
@@ -300,9 +389,11 @@ extern "C" __global__ void k(const float* x, float* y) {
   kw::mbarrier::wait(at, 0);
   y[blockIdx.x * 64 + threadIdx.x] = row[threadIdx.x];
 }
-)");
+)";
+
+TEST(ShimHopper, OneCopyFillsEveryBlockOfACluster) {
   for (const Build build : {Build::fast, Build::check}) {
-    Device device(source, build);
+    Device device(with_headers(kMulticast), build);
     float* x = device.add_floats("x", 64);
     float* y = device.add_floats("y", 4 * 64, -1);
     for (int i = 0; i < 64; ++i) x[i] = static_cast<float>(i);
@@ -310,6 +401,14 @@ extern "C" __global__ void k(const float* x, float* y) {
     ASSERT_FALSE(fault) << fault->describe();
     for (int i = 0; i < 4 * 64; ++i) EXPECT_EQ(y[i], static_cast<float>(i % 64));
   }
+  Device device(with_headers(replaced(kMulticast, "  kw::cluster::sync<4>();\n", "  __syncthreads();\n")),
+                Build::check);
+  device.add_floats("x", 64);
+  device.add_floats("y", 4 * 64);
+  const auto fault = device.launch_clusters("k", 4, 64, 4);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->kind, FaultKind::race) << fault->describe();
+  EXPECT_THAT(fault->message, HasSubstr("may not have begun"));
 }
 
 // ---- Barriers of some warps, and copies of single threads
@@ -415,6 +514,7 @@ extern "C" __global__ void k(const float* x, float* wrong) {
   if (elected) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 33;" :: "r"(at));
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" :: "r"(copied));
+    asm volatile("fence.proxy.async;");
   }
   __syncwarp();
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" :: "l"(x), "r"(128));
@@ -524,6 +624,27 @@ TEST(ShimHopper, WhatABulkUpdateLacksIsFound) {
   }
 }
 
+// The thread that begins one does not see how many came before.
+TEST(ShimHopper, ABulkUpdateObservesNothing) {
+  for (const bool observes : {false, true}) {
+    std::string source = replaced(kSums, "  if (threadIdx.x != 0) return;\n", R"(
+  if (threadIdx.x != 0) return;
+  sums[32 + blockIdx.x] = 1;
+  __threadfence();
+)");
+    source.insert(source.rfind('}'), (observes ? "  atomicAdd(sums + 48, 1.0f);\n" : "") +
+                                         std::string("  if (blockIdx.x == 3) sums[52] = sums[32];\n"));
+    Device device(source, Build::check);
+    device.add_floats("sums", 64);
+    const auto fault = device.launch("k", 4, 32);
+    ASSERT_EQ(fault.has_value(), !observes);
+    if (fault) {
+      EXPECT_EQ(fault->kind, FaultKind::race);
+      EXPECT_THAT(fault->message, HasSubstr("with nothing that orders the two"));
+    }
+  }
+}
+
 // Each type's 16 bytes, of what is there and what is added.
 TEST(ShimHopper, BulkUpdatesOfEveryType) {
   struct Update {
@@ -585,6 +706,47 @@ extern "C" __global__ void second(float* x, float* y) {
     if (fault) {
       EXPECT_EQ(fault->kind, FaultKind::race);
       EXPECT_THAT(fault->message, HasSubstr("no griddepcontrol.wait"));
+    }
+  }
+}
+
+// The third launch waits for the second. Whether the first has ended then depends on what the second did.
+TEST(ShimHopper, ADependentLaunchEndsBeforeTheNextOnlyWhatItWaitsFor) {
+  const std::string source = R"(
+#define LET_NEXT_BEGIN asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+#define WAIT asm volatile("griddepcontrol.wait;" ::: "memory")
+extern "C" __global__ void first(float* x, float* y) { LET_NEXT_BEGIN; x[threadIdx.x] = 1; }
+extern "C" __global__ void second(float* x, float* y) { SECOND; y[threadIdx.x] = 2; LAST; }
+extern "C" __global__ void third(float* x, float* y) { THIRD x[threadIdx.x] += 1; }
+extern "C" __global__ void fourth(float* x, float* y) { WAIT; x[threadIdx.x] += 1; }
+)";
+  struct Case {
+    const char *second, *last, *third, *message;
+  };
+  const char *not_waited = "for which no griddepcontrol.wait of the launch before this one waited",
+             *no_wait = "no griddepcontrol.wait in this block yet";
+  for (const Case& c :
+       {Case{"WAIT", "LET_NEXT_BEGIN", "WAIT;", nullptr}, Case{"LET_NEXT_BEGIN; WAIT", "", "WAIT;", nullptr},
+        Case{"LET_NEXT_BEGIN", "WAIT", "WAIT;", nullptr}, Case{"if (blockIdx.x == 1) WAIT", "", "WAIT;", nullptr},
+        Case{"LET_NEXT_BEGIN", "", "WAIT;", not_waited}, Case{"", "", "WAIT;", not_waited},
+        Case{"WAIT", "LET_NEXT_BEGIN", "", nullptr}, Case{"WAIT", "", "", nullptr},
+        Case{"LET_NEXT_BEGIN; WAIT", "", "", no_wait}, Case{"", "", "", no_wait}}) {
+    Device device(replaced(replaced(replaced(source, "SECOND", c.second), "LAST", c.last), "THIRD", c.third),
+                  Build::check);
+    const float* x = device.add_floats("x", 32);
+    device.add_floats("y", 32);
+    ASSERT_FALSE(device.launch("first", 1, 32));
+    ASSERT_FALSE(device.launch_dependent("second", 2, 32));
+    const auto fault = device.launch_dependent("third", 1, 32);
+    ASSERT_EQ(fault.has_value(), c.message != nullptr) << c.second << c.third;
+    if (fault) {
+      EXPECT_EQ(fault->kind, FaultKind::race);
+      EXPECT_THAT(fault->message, HasSubstr(c.message)) << c.second << c.third;
+      // A launch that overlaps none begins when all have ended.
+      EXPECT_FALSE(device.launch("third", 1, 32));
+    } else {
+      EXPECT_EQ(x[0], 2);
+      EXPECT_FALSE(device.launch_dependent("fourth", 1, 32));
     }
   }
 }

@@ -87,7 +87,7 @@ constexpr PtxFamily kPtxFamilies[] = {
      kMatrices},
     {"bar", "warp.sync"},
     {"bar", "sync arrive", kHopper},
-    {"barrier.cluster", "arrive wait", kHopper},
+    {"barrier.cluster", "arrive arrive.relaxed wait", kHopper},
     {"mbarrier",
      "init.shared.b64 inval.shared.b64 arrive.shared.b64 arrive_drop.shared.b64 arrive.expect_tx.shared.b64 "
      "expect_tx.shared.b64 try_wait.shared.b64 test_wait.shared.b64 try_wait.parity.shared.b64 "
@@ -109,7 +109,7 @@ constexpr PtxFamily kPtxFamilies[] = {
     {"setmaxnreg", "inc.sync.aligned.u32 dec.sync.aligned.u32", kHopper},
     {"elect", "sync", kHopper},
     {"mapa", "shared::cluster.u32", kHopper},
-    {"fence", "proxy.async mbarrier_init.release.cluster", kHopper},
+    {"fence", "proxy.async mbarrier_init.release.cluster acq_rel.cluster", kHopper},
     {"prefetch", "tensormap", kHopper},
     {"membar", "gl cta sys"},
     {"fence", "acq_rel.gpu acq_rel.cta"},
@@ -386,15 +386,15 @@ std::optional<PtxForm> form_of_product(const std::vector<std::string>& parts) {
   return PtxForm{std::string(kHopper), "__kw_ptx_wgmma<" + columns + ", __kw_" + a + ", __kw_" + b + ">", "", ""};
 }
 
-// Without what changes nothing here: orders and scopes of barriers, cache hints, kinds of cache policies, the rounding
-// of halves.
+// Without what changes nothing here: most orders and scopes of barriers, cache hints, kinds of cache policies, the
+// rounding of halves.
 void drop_idle_parts(std::vector<std::string>& parts) {
   const auto drop = [&](std::initializer_list<std::string_view> idle) {
     std::erase_if(parts, [&](const std::string& part) { return is_one_of(part, idle); });
   };
   if (parts[0] == "mbarrier") drop({"acquire", "release", "relaxed", "cta", "cluster"});
   if (parts[0] == "bar" || parts[0] == "barrier") {
-    drop({"acquire", "release", "relaxed", "aligned", "cta"});
+    drop({"acquire", "release", "aligned", "cta"});
     if (parts.size() > 1 && parts[1] != "cluster") parts[0] = "bar";
   }
   if (parts[0] == "fence" && parts.size() > 2 && parts[1] == "proxy") drop({"shared", "global"});

@@ -1,17 +1,25 @@
 #include "sandbox/cpu/memory/global_writes.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace sandbox::cpu::memory {
 
-void GlobalWrites::begin_launch(const std::vector<size_t>& writable_bytes) {
+void GlobalWrites::begin_launch(const std::vector<size_t>& writable_bytes, bool overlaps_previous) {
   stamps_.resize(std::max(stamps_.size(), writable_bytes.size()));
   for (size_t i = 0; i < writable_bytes.size(); ++i) {
     const size_t pairs = writable_bytes[i] / 2 + 1;
     if (stamps_[i].size() < pairs) stamps_[i].resize(pairs);
   }
-  first_of_last_ = std::exchange(first_, last_segment_ + 1);
+  const Launch last{first_, last_segment_ + 1};
+  first_ = last.end;
+  if (!waits_) behind_wait_ = at_begin_;
+  if (waits_first_) at_begin_ = behind_wait_;
+  at_begin_.push_back(last);
+  if (!overlaps_previous) {
+    at_begin_.clear();
+    behind_wait_.clear();
+  }
+  waits_ = waits_first_ = false;
   owners_.clear();
   published_.clear();
   new_segment(0);
@@ -99,8 +107,15 @@ bool GlobalWrites::overwrites_others(const Place& place) const {
   return !running_->used_atomics && any(place, [&](uint32_t stamp) { return is_of_others(stamp); });
 }
 
-bool GlobalWrites::is_of_last_launch(const Place& place) const {
-  return any(place, [&](uint32_t stamp) { return stamp / 2 > first_of_last_ && stamp / 2 < first_; });
+void GlobalWrites::wait_for_previous(bool first) {
+  waits_ = true;
+  waits_first_ = waits_first_ || first;
+}
+
+bool GlobalWrites::is_of_unfinished_launch(const Place& place, bool has_waited) const {
+  return std::ranges::any_of(has_waited ? behind_wait_ : at_begin_, [&](const Launch& launch) {
+    return any(place, [&](uint32_t stamp) { return stamp / 2 > launch.first && stamp / 2 < launch.end; });
+  });
 }
 
 bool GlobalWrites::is_of_this_launch(const Place& place) const {

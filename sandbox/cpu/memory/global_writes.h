@@ -19,7 +19,8 @@ class GlobalWrites {
     size_t buffer, offset, bytes;
   };
 
-  void begin_launch(const std::vector<size_t>& writable_bytes);  // of each buffer
+  // `writable_bytes`: of each buffer. `overlaps_previous`: the launch before this one may still be in progress.
+  void begin_launch(const std::vector<size_t>& writable_bytes, bool overlaps_previous);
   // So many clusters of blocks begin, and run by turns. Their blocks count as one: barriers order what they do.
   void begin_clusters(size_t count);
   // Whose accesses follow.
@@ -40,8 +41,12 @@ class GlobalWrites {
   // Whether any block of this launch, the running one among them, wrote there.
   bool is_of_this_launch(const Place& place) const;
   bool has_observed() const { return running_->observed; }
-  // Whether the launch before this one wrote there, other than by atomic operations.
-  bool is_of_last_launch(const Place& place) const;
+
+  // The running block waits until the launch before this one has ended. `first`: before it lets the next launch begin.
+  void wait_for_previous(bool first);
+  // Whether a launch that may still be in progress wrote there, other than by atomic operations. `has_waited`: the
+  // running block has. What came before the launch that it waits for has ended only if that one has waited, too.
+  bool is_of_unfinished_launch(const Place& place, bool has_waited) const;
 
  private:
   static constexpr uint32_t kSplit = uint32_t{1} << 31;
@@ -72,8 +77,13 @@ class GlobalWrites {
   std::vector<uint32_t> owners_;  // by segment of this launch: the cluster's number
   std::vector<bool> published_;   // the same
   uint32_t last_segment_ = 0, last_cluster_ = 0;
-  uint32_t first_ = 1;          // segment of this launch: of its atomic operations
-  uint32_t first_of_last_ = 1;  // of the launch before it
+  uint32_t first_ = 1;  // segment of this launch: of its atomic operations
+  struct Launch {
+    uint32_t first, end;  // segments
+  };
+  // Those that may be in progress when this one begins, and when the one before it has ended.
+  std::vector<Launch> at_begin_, behind_wait_;
+  bool waits_ = false, waits_first_ = false;  // some block of this launch does
   std::vector<Cluster> clusters_{1};
   Cluster* running_ = clusters_.data();
 };

@@ -12,6 +12,7 @@ namespace sandbox::cpu::runtime {
 void Asynchronous::begin_block() {
   named_.assign(static_cast<size_t>(scheduler_.cluster_blocks()), {});
   barriers_.clear();
+  unfenced_ = 0;
   loads_.clear();
   for (auto& threads : of_threads_) threads.clear();
   products_.clear();
@@ -129,6 +130,21 @@ Asynchronous::Mbarrier& Asynchronous::barrier_at(SharedAddress& address) {
   return found->second;
 }
 
+Asynchronous::Mbarrier& Asynchronous::barrier_of_copy(SharedAddress& address) {
+  Mbarrier& barrier = barrier_at(address);
+  if (!scheduler_.checks() || barrier.fenced) return barrier;
+  // Another thread has met the one that initialised it. Its own fence will do if it came behind that.
+  const int64_t thread = scheduler_.thread();
+  barrier.fenced =
+      barrier.initialised_by != thread && scheduler_.clocks().active() && scheduler_.clocks().fenced_last(thread);
+  if (!barrier.fenced) {
+    scheduler_.raise(FaultKind::race, "a copy reports to the mbarrier at " + shown(address) + ", which " +
+                                          scheduler_.describe(barrier.initialised_by) +
+                                          " initialised with no fence.mbarrier_init or fence.proxy.async behind it");
+  }
+  return barrier;
+}
+
 void Asynchronous::init(SharedAddress address, uint32_t arrivals) {
   address = mapped(address);
   std::byte* bytes = place(address, 8, 8);
@@ -143,6 +159,8 @@ void Asynchronous::init(SharedAddress address, uint32_t arrivals) {
   Mbarrier& barrier = barriers_.insert_or_assign(address, Mbarrier{}).first->second;
   barrier.arrivals = barrier.pending = arrivals;
   barrier.index = index;
+  barrier.initialised_by = scheduler_.thread();
+  ++unfenced_;
 }
 
 void Asynchronous::invalidate(SharedAddress address) {
@@ -206,7 +224,17 @@ void Asynchronous::learn(const Clocks::Known& known) {
 }
 
 void Asynchronous::fence() {
+  fence_barriers();
   if (scheduler_.checks()) scheduler_.fence_proxy();
+}
+
+void Asynchronous::fence_barriers() {
+  if (unfenced_ == 0) return;
+  unfenced_ = 0;
+  for (auto& [address, barrier] : barriers_) {
+    barrier.fenced = barrier.fenced || barrier.initialised_by == scheduler_.thread();
+    unfenced_ += barrier.fenced ? 0 : 1;
+  }
 }
 
 }  // namespace sandbox::cpu::runtime

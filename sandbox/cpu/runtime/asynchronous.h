@@ -84,6 +84,8 @@ class Asynchronous {
   void wait_for_products(int64_t agent, uint32_t most);
 
   void fence();  // of the asynchronous proxy
+  // The running thread's initialisations of mbarriers are visible to copies from here on.
+  void fence_barriers();
 
   // For what is about to access shared memory asynchronously for the running thread.
   AsyncAccess issue(int64_t agent, uint32_t epoch);
@@ -105,6 +107,8 @@ class Asynchronous {
     int64_t arrivals = 0, pending = 0, bytes = 0;
     uint64_t phase = 0;
     int64_t index = 0;  // in the order of their first use
+    int64_t initialised_by = 0;
+    bool fenced = false;  // by that thread, since then
     Scheduler::SlotList waiters;
     Clocks::Known known;      // of those who have arrived
     Clocks::Known completed;  // the same at the end of the last phase
@@ -145,6 +149,7 @@ class Asynchronous {
     return address >> 24 != 0 ? address : map(address, scheduler_.block());
   }
   Mbarrier& barrier_at(SharedAddress& address);  // which becomes mapped
+  Mbarrier& barrier_of_copy(SharedAddress& address);
   void refuse_waiters(SharedAddress address);
   void end_phase_if_done(Mbarrier& barrier);
   bool perform_loads(SharedAddress barrier);
@@ -162,6 +167,7 @@ class Asynchronous {
   Scheduler& scheduler_;
   std::vector<std::array<NamedBarrier, 16>> named_;                      // by block
   std::unordered_map<SharedAddress, Mbarrier> barriers_;                 // by mapped address
+  size_t unfenced_ = 0;                                                  // of them, at most
   std::deque<Copy> loads_;                                               // that report to barriers
   std::array<std::unordered_map<int64_t, ThreadCopies>, 2> of_threads_;  // by kind, then thread
   std::unordered_map<int64_t, ThreadProducts> products_;                 // by thread

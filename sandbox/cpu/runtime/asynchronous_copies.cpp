@@ -66,7 +66,7 @@ const TensorMapBits& Asynchronous::map_at(const void* map, int rank) {
 }
 
 void Asynchronous::load_bytes(SharedAddress to, const void* from, uint32_t bytes, SharedAddress barrier) {
-  Copy copy = begin_copy(scheduler_.clocks().agent_of_barrier(barrier_at(barrier).index));
+  Copy copy = begin_copy(scheduler_.clocks().agent_of_barrier(barrier_of_copy(barrier).index));
   copy.shared = mapped(to);
   copy.global = static_cast<std::byte*>(const_cast<void*>(from));
   copy.bytes = copy.source_bytes = bytes;
@@ -80,7 +80,7 @@ void Asynchronous::load_bytes(SharedAddress to, const void* from, uint32_t bytes
 }
 
 void Asynchronous::load_box(SharedAddress to, const void* map, const int32_t* at, int rank, SharedAddress barrier) {
-  Copy copy = begin_copy(scheduler_.clocks().agent_of_barrier(barrier_at(barrier).index));
+  Copy copy = begin_copy(scheduler_.clocks().agent_of_barrier(barrier_of_copy(barrier).index));
   copy.shared = mapped(to);
   copy.boxed = true;
   copy.map = map_at(map, rank);
@@ -291,7 +291,7 @@ void Asynchronous::move(const Copy& copy, SharedAddress shared, std::byte* globa
 }
 
 void Asynchronous::touch_global(const Copy& copy, std::byte* at, uint32_t bytes) {
-  const Access access = copy.loads ? Access::read : copy.update != nullptr ? Access::atomic_update : Access::write;
+  const Access access = copy.loads ? Access::read : copy.update != nullptr ? Access::bulk_update : Access::write;
   if (scheduler_.checks()) {
     scheduler_.blame(copy.access.thread);
     check_access(at, bytes, access, copy.access.site, copy.access.frame);

@@ -63,7 +63,7 @@ class Checker {
     variables_.begin_launch(*launch.variables, launch.shared.first, launch.dynamic);
     std::vector<size_t> sizes;
     for (const Buffer& buffer : *launch.buffers) sizes.push_back(buffer.writable ? buffer.bytes : 0);
-    global_writes_.begin_launch(sizes);
+    global_writes_.begin_launch(sizes, launch.overlaps_previous);
     if (launch.cooperative) {
       grid_accesses_.begin_launch(sizes, static_cast<int64_t>(launch.blocks));
       told_at_fences_.clear();
@@ -80,7 +80,7 @@ class Checker {
   void begin_block() {
     ++block_;
     suspect_.reset();
-    previous_has_ended_ = false;
+    previous_has_ended_ = next_may_begin_ = false;
     global_writes_.begin_clusters(launch_.blocks / static_cast<size_t>(running_scheduler()->cluster_blocks()));
     fences_.clear();
   }
@@ -89,6 +89,7 @@ class Checker {
   }
   void fence() {
     Scheduler& scheduler = *running_scheduler();
+    scheduler.publish();
     if (!launch_.cooperative) {
       global_writes_.enter(cluster_of(scheduler));
       fences_.add(scheduler);
@@ -100,7 +101,11 @@ class Checker {
   void meet(int64_t first, int64_t count) { grid_accesses_.meet(first, count); }
   void meet_all() { grid_accesses_.meet_all(); }
   bool settle() { return !suspect_ || acquit(*running_scheduler()); }
-  void end_previous_launch() { previous_has_ended_ = true; }
+  void end_previous_launch() {
+    previous_has_ended_ = true;
+    global_writes_.wait_for_previous(!next_may_begin_);
+  }
+  void begin_next_launch() { next_may_begin_ = true; }
 
   std::optional<Fault> take_unset_read() { return std::exchange(unset_read_, std::nullopt); }
 
@@ -123,6 +128,12 @@ class Checker {
         (is_strong(access) || !is_shared))
       scheduler->note_progress();
     if (is_shared) {
+      if (place.block != scheduler->running_block() && !scheduler->cluster_has_met()) {
+        return report(*scheduler, FaultKind::race,
+                      verb(access, bytes) + "of the shared memory of block " + std::to_string(place.block) +
+                          " of the cluster, which may not have begun: the cluster has not met yet",
+                      site, frame);
+      }
       const Mark mine{scheduler->epoch(), scheduler->warp_epoch(),
                       offset_of(site),    static_cast<uint16_t>(scheduler->thread() + 1),
                       is_atomic(access),  is_strong(access)};
@@ -218,10 +229,13 @@ class Checker {
     const bool between_blocks =
         !launch_.cooperative || check_between_blocks(scheduler, place, kind, address, access, site, frame);
     if (!between_blocks) return false;
-    if (launch_.overlaps_previous && !previous_has_ended_ && global_writes_.is_of_last_launch(place)) {
+    if (global_writes_.is_of_unfinished_launch(place, previous_has_ended_)) {
       return report(scheduler, FaultKind::race,
                     verb(access, bytes) + "at " + place_of(address, *launch_.buffers) +
-                        ", which the launch before this one wrote, with no griddepcontrol.wait in this block yet",
+                        (previous_has_ended_
+                             ? ", which an earlier launch wrote, for which no griddepcontrol.wait of the launch before "
+                               "this one waited"
+                             : ", which a launch before this one wrote, with no griddepcontrol.wait in this block yet"),
                     site, frame);
     }
     if (access == Access::read_only && global_writes_.is_of_this_launch(place)) {
@@ -235,7 +249,7 @@ class Checker {
       if (changes_value(access)) global_writes_.write(place, kind, true);
       return true;
     }
-    if (kind == GlobalWrites::Kind::atomic) global_writes_.observe(kind);
+    if (kind == GlobalWrites::Kind::atomic && access != Access::bulk_update) global_writes_.observe(kind);
     if (needs_value(access) && !global_writes_.may_read(place, kind)) {
       return report(scheduler, FaultKind::race,
                     "reads " + place_of(address, *launch_.buffers) + ", which another block of this launch wrote, " +
@@ -244,7 +258,8 @@ class Checker {
                     site, frame);
     }
     if (access == Access::volatile_read) global_writes_.observe(kind);
-    if (access == Access::volatile_write && global_writes_.overwrites_others(place)) {
+    if ((access == Access::volatile_write || access == Access::block_exchange) &&
+        global_writes_.overwrites_others(place)) {
       suspect({.between_blocks = true, .address = address, .thread = scheduler.thread(), .site = site, .frame = frame});
     }
     if (changes_value(access)) global_writes_.write(place, kind, fences_.are_before(scheduler));
@@ -254,8 +269,9 @@ class Checker {
   // Compares an access with those of other blocks of the same cooperative launch.
   bool check_between_blocks(Scheduler& scheduler, const GlobalWrites::Place& place, GlobalWrites::Kind kind,
                             uintptr_t address, Access access, const void* site, const void* frame) {
-    const bool reads = needs_value(access) || access == Access::atomic_write;  // which may be an exchange
-    if (is_strong(access)) meet_at_flag(scheduler, address, reads, changes_value(access));
+    const bool reads = needs_value(access) || is_exchange(access);
+    if (is_strong(access) && access != Access::bulk_update)
+      meet_at_flag(scheduler, address, reads, changes_value(access));
     const auto conflict = grid_accesses_.access({place.buffer, place.offset, place.bytes, reads, changes_value(access),
                                                  kind != GlobalWrites::Kind::plain, absolute_block(scheduler),
                                                  warp_in_block(scheduler), offset_of(site)});
@@ -323,7 +339,7 @@ class Checker {
 
   static GlobalWrites::Kind kind_of(Access access) {
     // Other blocks may come between what an update in the scope of a block reads and writes.
-    if (!is_strong(access) || access == Access::block_update) return GlobalWrites::Kind::plain;
+    if (!is_strong(access) || is_of_block(access)) return GlobalWrites::Kind::plain;
     return is_atomic(access) ? GlobalWrites::Kind::atomic : GlobalWrites::Kind::is_volatile;
   }
 
@@ -449,7 +465,7 @@ class Checker {
     };
     if (clocks.active() && clocks.is_agent(who)) return before.warp_epoch >= known();
     if (!scheduler.in_one_block(who, scheduler.thread())) {
-      if (before.epoch < scheduler.cluster_epoch()) return false;
+      if (before.epoch < (write_after_read ? scheduler.cluster_epoch() : scheduler.published_epoch(who))) return false;
     } else if (before.epoch != now.epoch && (async_ == nullptr || before.epoch < now.epoch)) {
       return false;
     }
@@ -534,9 +550,12 @@ class Checker {
       message += " by " + agent_name(scheduler, now);
     }
     message += ", which " + name_of(scheduler, before) + (wrote ? " wrote" : " read") + line_words(before);
+    const bool met =
+        !scheduler.in_one_block(before.thread - 1, now.thread - 1) && wrote && before.epoch < scheduler.cluster_epoch();
     message += agents                                                     ? ", with nothing that waits in between"
                : scheduler.in_one_warp(before.thread - 1, now.thread - 1) ? ", with no __syncwarp or barrier in between"
-                                                                          : ", with no barrier in between";
+               : met ? ", with only a relaxed arrival at the cluster's barrier in between, which publishes nothing"
+                     : ", with no barrier in between";
     return report(scheduler, FaultKind::race, message, site, frame);
   }
 
@@ -558,7 +577,8 @@ class Checker {
   memory::GridAccesses grid_accesses_;
   std::unordered_map<int64_t, Told> told_at_fences_;        // by thread
   std::vector<std::unordered_map<uintptr_t, Told>> flags_;  // by the first block of a cluster, then address
-  bool previous_has_ended_ = false;                         // for the running block
+  // For the running block: it has waited for the launch before, and let the next one begin.
+  bool previous_has_ended_ = false, next_may_begin_ = false;
   std::optional<Suspect> suspect_;
   std::optional<Fault> unset_read_;     // the first
   const AsyncAccess* async_ = nullptr;  // while an agent's access is checked
@@ -585,6 +605,7 @@ void settle_suspicion() {
   if (!checker.settle()) running_scheduler()->leave();
 }
 void note_end_of_previous_launch() { checker.end_previous_launch(); }
+void note_begin_of_next_launch() { checker.begin_next_launch(); }
 void check_access(const void* address, size_t bytes, Access access, const void* site, const void* frame) {
   if (is_strong(access) && running_scheduler() != nullptr) running_scheduler()->may_switch(address, site, frame);
   if (!checker.check(reinterpret_cast<uintptr_t>(address), bytes, access, site, frame)) running_scheduler()->leave();

@@ -43,6 +43,8 @@ std::optional<Fault> take_unset_read();
 
 // The running block waits until the launch before this one, which it may overlap, has ended.
 void note_end_of_previous_launch();
+// The running block lets the next launch begin, which may overlap this one.
+void note_begin_of_next_launch();
 // The running block executes a fence for other blocks.
 void note_fence();
 // In a cooperative launch, all of whose blocks are numbered: a barrier of so many of them, or of all.
@@ -51,8 +53,9 @@ void note_meeting_of_all();
 // Before another block runs: decides about a write that may be a race. May end the launch.
 void settle_suspicion();
 
-// read_only: through the cache for what a launch does not write. block_update: an atomic update in the scope of the
-// block.
+// read_only: through the cache for what a launch does not write. atomic_write: may be an exchange, whose value nobody
+// needs. block_update, block_exchange: atomic in the scope of the block. bulk_update: by a copy, so that its thread
+// sees nothing of what was there.
 enum class Access {
   read,
   read_only,
@@ -62,7 +65,9 @@ enum class Access {
   atomic_read,
   atomic_write,
   atomic_update,
-  block_update
+  block_update,
+  block_exchange,
+  bulk_update
 };
 inline bool is_write(Access access) { return access == Access::write || access == Access::volatile_write; }
 inline bool is_read(Access access) {
@@ -72,7 +77,9 @@ inline bool is_atomic(Access access) { return !is_read(access) && !is_write(acce
 inline bool is_strong(Access access) {
   return is_atomic(access) || access == Access::volatile_read || access == Access::volatile_write;
 }
-inline bool needs_value(Access access) { return !is_write(access) && access != Access::atomic_write; }
+inline bool is_exchange(Access access) { return access == Access::atomic_write || access == Access::block_exchange; }
+inline bool is_of_block(Access access) { return access == Access::block_update || access == Access::block_exchange; }
+inline bool needs_value(Access access) { return !is_write(access) && !is_exchange(access); }
 inline bool changes_value(Access access) { return !is_read(access) && access != Access::atomic_read; }
 
 // Ends the launch with a Fault when the running CUDA thread must not make this access. `site`: the return address into

@@ -20,6 +20,7 @@ using sandbox::cpu::runtime::running_scheduler;
 namespace {
 // The order by which shim/kw_atomic.h tells the scope of a block.
 Access update_of(int order) { return order == __ATOMIC_ACQUIRE ? Access::block_update : Access::atomic_update; }
+Access exchange_of(int order) { return order == __ATOMIC_ACQUIRE ? Access::block_exchange : Access::atomic_write; }
 }  // namespace
 
 // The compilers' record of a misaligned access.
@@ -86,37 +87,37 @@ struct TypeMismatch {
     return equal;                                                                                                 \
   }
 
-#define KW_ATOMICS(bits)                                                                                         \
-  uint##bits##_t __wrap___tsan_atomic##bits##_load(const volatile uint##bits##_t* at, int) {                     \
-    KW_POLL(at);                                                                                                 \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_read);                                    \
-    return *at;                                                                                                  \
-  }                                                                                                              \
-  void __wrap___tsan_atomic##bits##_store(volatile uint##bits##_t* at, uint##bits##_t value, int) {              \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_write);                                   \
-    *at = value;                                                                                                 \
-  }                                                                                                              \
-  uint##bits##_t __wrap___tsan_atomic##bits##_exchange(volatile uint##bits##_t* at, uint##bits##_t value, int) { \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_write);                                   \
-    const uint##bits##_t old = *at;                                                                              \
-    *at = value;                                                                                                 \
-    return old;                                                                                                  \
-  }                                                                                                              \
-  uint##bits##_t __wrap___tsan_atomic##bits##_compare_exchange_val(                                              \
-      volatile uint##bits##_t* at, uint##bits##_t expected, uint##bits##_t value, int, int) {                    \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_update);                                  \
-    const uint##bits##_t old = *at;                                                                              \
-    if (old == expected) *at = value;                                                                            \
-    KW_PROGRESS(at, *at != old)                                                                                  \
-    return old;                                                                                                  \
-  }                                                                                                              \
-  KW_FETCH(bits, add, old + value)                                                                               \
-  KW_FETCH(bits, sub, old - value)                                                                               \
-  KW_FETCH(bits, and, old& value)                                                                                \
-  KW_FETCH(bits, or, old | value)                                                                                \
-  KW_FETCH(bits, xor, old ^ value)                                                                               \
-  KW_FETCH(bits, nand, ~(old & value))                                                                           \
-  KW_EXCHANGE(bits, strong)                                                                                      \
+#define KW_ATOMICS(bits)                                                                                               \
+  uint##bits##_t __wrap___tsan_atomic##bits##_load(const volatile uint##bits##_t* at, int) {                           \
+    KW_POLL(at);                                                                                                       \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_read);                                          \
+    return *at;                                                                                                        \
+  }                                                                                                                    \
+  void __wrap___tsan_atomic##bits##_store(volatile uint##bits##_t* at, uint##bits##_t value, int) {                    \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_write);                                         \
+    *at = value;                                                                                                       \
+  }                                                                                                                    \
+  uint##bits##_t __wrap___tsan_atomic##bits##_exchange(volatile uint##bits##_t* at, uint##bits##_t value, int order) { \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, exchange_of(order));                                           \
+    const uint##bits##_t old = *at;                                                                                    \
+    *at = value;                                                                                                       \
+    return old;                                                                                                        \
+  }                                                                                                                    \
+  uint##bits##_t __wrap___tsan_atomic##bits##_compare_exchange_val(                                                    \
+      volatile uint##bits##_t* at, uint##bits##_t expected, uint##bits##_t value, int, int) {                          \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_update);                                        \
+    const uint##bits##_t old = *at;                                                                                    \
+    if (old == expected) *at = value;                                                                                  \
+    KW_PROGRESS(at, *at != old)                                                                                        \
+    return old;                                                                                                        \
+  }                                                                                                                    \
+  KW_FETCH(bits, add, old + value)                                                                                     \
+  KW_FETCH(bits, sub, old - value)                                                                                     \
+  KW_FETCH(bits, and, old& value)                                                                                      \
+  KW_FETCH(bits, or, old | value)                                                                                      \
+  KW_FETCH(bits, xor, old ^ value)                                                                                     \
+  KW_FETCH(bits, nand, ~(old & value))                                                                                 \
+  KW_EXCHANGE(bits, strong)                                                                                            \
   KW_EXCHANGE(bits, weak)
 
 extern "C" {

@@ -1,5 +1,6 @@
 // The blocks of a cluster and of a cooperative launch, which run by turns.
 #include <cstring>
+#include <utility>
 
 #include "sandbox/cpu/runtime/asynchronous.h"
 #include "sandbox/cpu/runtime/check.h"
@@ -53,7 +54,8 @@ std::byte* Scheduler::shared_of(int64_t rank, const std::byte* own) {
   return aside_of(first_block_ + rank) + (own - launch_->shared.data());
 }
 
-void Scheduler::arrive_at_cluster() {
+void Scheduler::arrive_at_cluster(bool relaxed) {
+  if (!relaxed) publish();
   cluster_phases_[static_cast<size_t>(current_thread_)] = cluster_->phase + 1;
   if (++cluster_->arrived == cluster_->alive) end_cluster_phase();
 }
@@ -67,9 +69,12 @@ void Scheduler::wait_for_cluster() {
 void Scheduler::end_cluster_phase() {
   ++cluster_->phase;
   cluster_->arrived = 0;
+  cluster_->has_met = true;
   cluster_->epoch = last_epoch_ + 1;
   for (int64_t rank = 0; rank < cluster_blocks_; ++rank) {
-    blocks_[static_cast<size_t>(first_block_ + rank)].epoch = ++last_epoch_;
+    Block& block = blocks_[static_cast<size_t>(first_block_ + rank)];
+    block.epoch = ++last_epoch_;
+    if (std::exchange(block.publishes, false) || block.alive == 0) block.published = cluster_->epoch;
   }
   if (clocks().active()) clocks().share_agents();
   if (is_cooperative()) note_meeting(first_block_, cluster_blocks_);
@@ -93,8 +98,12 @@ void Scheduler::end_grid_phase_if_done() {
   ++progress_;
   int64_t block = 0;
   for (Cluster& cluster : clusters_) {
+    cluster.has_met = true;
     cluster.epoch = last_epoch_ + 1;
-    for (int64_t rank = 0; rank < cluster_blocks_; ++rank) blocks_[static_cast<size_t>(block++)].epoch = ++last_epoch_;
+    for (int64_t rank = 0; rank < cluster_blocks_; ++rank, ++block) {
+      blocks_[static_cast<size_t>(block)].epoch = ++last_epoch_;
+      blocks_[static_cast<size_t>(block)].published = cluster.epoch;
+    }
     if (cluster.clocks.active()) cluster.clocks.share_agents();
   }
   note_meeting_of_all();

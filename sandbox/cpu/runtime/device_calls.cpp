@@ -97,13 +97,19 @@ void* __kw_cluster_place(unsigned address, unsigned bytes) { return KW_ASYNCHRON
 unsigned __kw_cluster_rank() { return static_cast<unsigned>(running_scheduler()->block()); }
 void __kw_cluster_arrive() {
   KW_SITE();
-  running_scheduler()->arrive_at_cluster();
+  running_scheduler()->arrive_at_cluster(false);
 }
+void __kw_cluster_arrive_relaxed() {
+  KW_SITE();
+  running_scheduler()->arrive_at_cluster(true);
+}
+void __kw_cluster_fence() { running_scheduler()->publish(); }
 void __kw_cluster_wait() {
   KW_SITE();
   running_scheduler()->wait_for_cluster();
 }
 void __kw_wait_for_previous_launch() { sandbox::cpu::runtime::note_end_of_previous_launch(); }
+void __kw_begin_next_launch() { sandbox::cpu::runtime::note_begin_of_next_launch(); }
 void __kw_store_bytes(void* to, unsigned from, unsigned bytes) { KW_ASYNCHRONOUS().store_bytes(to, from, bytes); }
 void __kw_store_box(const void* map, const int* at, int rank, unsigned from) {
   KW_ASYNCHRONOUS().store_box(map, at, rank, from);
@@ -113,6 +119,7 @@ void __kw_wait_copies(int kind, unsigned most, bool all) {
   KW_ASYNCHRONOUS().wait_group(static_cast<CopyKind>(kind), most, all);
 }
 void __kw_fence_proxy() { KW_ASYNCHRONOUS().fence(); }
+void __kw_fence_barriers() { KW_ASYNCHRONOUS().fence_barriers(); }
 void __kw_product(sandbox::cpu::runtime::WarpgroupProduct* mine) {
   KW_SITE();
   sandbox::cpu::runtime::warpgroup_product(*running_scheduler(), mine);

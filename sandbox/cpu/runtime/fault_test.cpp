@@ -376,13 +376,21 @@ TEST(RacesBetweenBlocks, AreReadsThroughTheReadOnlyCache) {
 TEST(RacesBetweenBlocks, AreUpdatesInTheScopeOfABlock) {
   for (const char* what :
        {"atomicAdd_block(y, 1.0f);\n", "atomicMax_block((int*)y, 3);\n", "atomicCAS_block((unsigned*)y, 0u, 1u);\n",
+        "atomicExch_block((int*)y, 1 + (int)blockIdx.x);\n",
+        "while (atomicExch_block((int*)y + 9, 1)) {}\n __threadfence();\n atomicAdd(y, 1.0f);\n"
+        " __threadfence();\n atomicExch_block((int*)y + 9, 0);\n",
+        "asm volatile(\"{ .reg .b32 r; atom.cta.global.exch.b32 r, [%0], %1; }\" :: \"l\"(y), \"r\"(blockIdx.x + "
+        "1));\n",
         "if (blockIdx.x % 2) atomicAdd(y, 1.0f);\n else atomicAdd_block(y, 1.0f);\n"}) {
     const auto fault = fault_between_blocks(what);
     ASSERT_TRUE(fault) << what;
     EXPECT_EQ(fault->kind, FaultKind::race) << what;
   }
-  for (const char* what : {"atomicAdd_block(y + 8 + blockIdx.x, 1.0f);\n", "atomicAdd_system(y, 1.0f);\n",
-                           "__shared__ int s[1];\n s[0] = 0;\n __syncthreads();\n atomicAdd_block(s, 1);\n"}) {
+  for (const char* what :
+       {"atomicAdd_block(y + 8 + blockIdx.x, 1.0f);\n", "atomicAdd_system(y, 1.0f);\n",
+        "atomicExch_block((int*)y + 8 + blockIdx.x, 1);\n", "atomicExch_block((int*)y, 1);\n",
+        "atomicExch((int*)y, 1 + (int)blockIdx.x);\n", "__shared__ int s[1];\n atomicExch_block(s, 1);\n",
+        "__shared__ int s[1];\n s[0] = 0;\n __syncthreads();\n atomicAdd_block(s, 1);\n"}) {
     const auto fault = fault_between_blocks(what);
     EXPECT_FALSE(fault) << what << fault->describe();
   }

@@ -111,6 +111,7 @@ void Scheduler::begin_blocks(BlockOrder& clusters, int64_t first_of_all) {
     cluster.epoch = last_epoch_ + 1;
     cluster.at_barrier = SlotList{};
     cluster.arrived = 0;
+    cluster.has_met = false;
     cluster.alive = is_left ? cluster_threads_ : 0;
     if (!is_left) alive_ -= cluster_threads_;
     for (int64_t rank = 0; rank < cluster_blocks_; ++rank, ++next) {
@@ -121,6 +122,7 @@ void Scheduler::begin_blocks(BlockOrder& clusters, int64_t first_of_all) {
       block.alive = is_left ? threads_ : 0;
       block.started = is_left ? 0 : threads_;
       block.epoch = ++last_epoch_;
+      block.published = cluster.epoch;
       if (blocks_.size() > 1) std::memcpy(aside_of(next), launch_->shared.data(), launch_->shared.size());
     }
     cluster.asynchronous->begin_block();

@@ -208,7 +208,7 @@ class Scheduler {
     if (rank < 0 || rank >= cluster_blocks_) return std::nullopt;
     return std::pair(rank, offset % bytes + reinterpret_cast<uintptr_t>(launch_->shared.data()));
   }
-  void arrive_at_cluster();
+  void arrive_at_cluster(bool relaxed);
   void wait_for_cluster();
   void meet_in_grid();                              // the barrier of a cooperative launch's grid
   std::string describe_block(int64_t block) const;  // "block (3,0,0)"; of all that run together
@@ -226,6 +226,14 @@ class Scheduler {
   uint32_t epoch() const { return blocks_[static_cast<size_t>(block_of(current_thread_))].epoch; }
   // What a thread of another block did before this epoch is ordered before what follows.
   uint32_t cluster_epoch() const { return cluster_->epoch; }
+  // What a thread of this number wrote before this epoch is published to other blocks. It is an earlier one than the
+  // cluster's if the whole block of that thread arrived relaxed since then, without a fence.
+  uint32_t published_epoch(int64_t thread) const {
+    return blocks_[static_cast<size_t>(block_of(first_thread_ + thread))].published;
+  }
+  void publish() { own_block().publishes = true; }  // when the cluster meets next, what the running block wrote
+  // Whether all blocks of the running cluster have begun for sure.
+  bool cluster_has_met() const { return cluster_->has_met; }
   bool in_one_block(int64_t a, int64_t b) const { return block_of(a) == block_of(b); }
   uint32_t warp_epoch() const { return warps_[warp_of(current_thread_)].epoch; }
   bool in_one_warp(int64_t a, int64_t b) const { return warp_of(a) == warp_of(b); }
@@ -248,7 +256,8 @@ class Scheduler {
     int64_t parted = 0;   // threads in a converged_call() that waits for others
     int barrier_kind = 0, barrier_count = 0;
     int barrier_result = 0;  // of the last one that was released: the next one waits until all have read it
-    uint32_t epoch = 0;
+    uint32_t epoch = 0, published = 0;
+    bool publishes = false;
     uint64_t touched = 0;  // pages of shared memory
 
     bool can_go_on(int64_t threads) const { return !ready.empty() || started < threads; }
@@ -260,6 +269,7 @@ class Scheduler {
     int64_t arrived = 0, alive = 0;  // threads
     uint64_t phase = 0;
     uint32_t epoch = 0;
+    bool has_met = false;
   };
   struct Record {  // a warp operation in progress
     Lanes mask = 0, arrived = 0;

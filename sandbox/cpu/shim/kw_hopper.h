@@ -23,14 +23,18 @@ void __kw_store_box(const void* map, const int* at, int rank, unsigned from);
 void __kw_commit_copies(int kind);  // 0: cp.async, 1: cp.async.bulk
 void __kw_wait_copies(int kind, unsigned most, bool all);
 void __kw_fence_proxy(void);
+void __kw_fence_barriers(void);
+void __kw_cluster_fence(void);
+void __kw_cluster_arrive_relaxed(void);
 void __kw_wait_for_previous_launch(void);
+void __kw_begin_next_launch(void);
 void __kw_load_bytes_multicast(unsigned to, const void* from, unsigned bytes, unsigned barrier, unsigned ranks);
 void __kw_load_box_multicast(unsigned to, const void* map, const int* at, int rank, unsigned barrier, unsigned ranks);
 }
 
 // Launches do not overlap here, but what they must wait for is known.
 KW_DEVICE void __kw_ptx_griddepcontrol_wait() { __kw_wait_for_previous_launch(); }
-KW_DEVICE void __kw_ptx_griddepcontrol_launch_dependents() {}
+KW_DEVICE void __kw_ptx_griddepcontrol_launch_dependents() { __kw_begin_next_launch(); }
 
 // ---- Barriers of some warps
 template <typename A, typename B>
@@ -202,6 +206,7 @@ KW_PTX_BULK_UPDATE(add_bf16, __kw_bfloat16_bits(__kw_bfloat16_value(a) + __kw_bf
 
 // ---- Clusters
 KW_DEVICE void __kw_ptx_barrier_cluster_arrive() { __kw_cluster_arrive(); }
+KW_DEVICE void __kw_ptx_barrier_cluster_arrive_relaxed() { __kw_cluster_arrive_relaxed(); }
 KW_DEVICE void __kw_ptx_barrier_cluster_wait() { __kw_cluster_wait(); }
 template <typename D, typename A, typename R>
 KW_DEVICE void __kw_ptx_mapa_shared__cluster_u32(D&& d, A address, R rank) {
@@ -232,7 +237,8 @@ KW_PTX_CLUSTER(z)
 
 // ---- Fences
 KW_DEVICE void __kw_ptx_fence_proxy_async() { __kw_fence_proxy(); }
-KW_DEVICE void __kw_ptx_fence_mbarrier_init_release_cluster() {}
+KW_DEVICE void __kw_ptx_fence_mbarrier_init_release_cluster() { __kw_fence_barriers(), __kw_cluster_fence(); }
+KW_DEVICE void __kw_ptx_fence_acq_rel_cluster() { __kw_cluster_fence(); }
 
 // ---- Warps
 template <typename D, typename P, typename A>
