@@ -189,7 +189,7 @@ std::vector<std::string> parse_gemm(const JsonView& view, const Problem& problem
     if (core::is_f8(tensor->dtype)) {
       view.fail("\"" + tensor->name + "\" is " + std::string(core::name_of(tensor->dtype)) +
                     ", and cuBLAS multiplies such matrices with scales and layouts of its own",
-                "leave cublas out; \"pytorch\" may call torch._scaled_mm");
+                "leave cublas out; \"pytorch\" may call F.scaled_mm");
     }
     const bool known = tensor->dtype == core::DType::f16 || tensor->dtype == core::DType::bf16 ||
                        tensor->dtype == core::DType::f32 || tensor->dtype == core::DType::f64;

@@ -136,7 +136,9 @@ sandbox::Dialect own_dialect(const sandbox::Solution& solution) {
 
 std::optional<std::string> why_not_on(const DeviceChoice& device, const sandbox::Solution& solution) {
   const std::string say = ": its \"backends\" say " + core::join(solution.backends, ", ");
-  if (!names(solution, device.backend_name())) return "it is not for the device " + device.backend_name() + say;
+  if (!names(solution, device.backend_name()))
+    return "it is not for the device " + device.backend_name() + say + "; try it with --device " +
+           solution.backends.front();
   if (device.backend != Backend::cpu) return std::nullopt;
   if (device.dialect != sandbox::Dialect::cuda) {
     return names(solution, "hip") ? std::nullopt : std::optional("it is not for HIP" + say);

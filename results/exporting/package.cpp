@@ -46,7 +46,7 @@ std::string beyond_tests_in_cpp(const benchsuite::Problem& problem) {
 const ProblemKernels& Package::own_kernels(const std::string& format) const {
   const std::string lacking =
       own ? beyond_tests_in_cpp(*problem)
-          : "needs reference.cu and naive.cu, and the truth of " + problem->name + " is reference.py";
+          : "needs reference.cu and naive.cu, and the reference of " + problem->name + " is reference.py";
   if (lacking.empty()) return *own;
   throw core::InputError("--to " + format, "the test of this format " + lacking,
                          "export --to pytorch, whose test can; kernelwright show " +

@@ -59,11 +59,11 @@ void make_problem(const NewOptions& options, Invocation& invocation) {
   print("made: {}\n  problem.json   axes, tensors, contract, cost and workloads\n", folder);
   if (pytorch) {
     print(
-        "  reference.py   the truth; original/ and import.json say where it comes from\n"
+        "  reference.py   the right results; original/ and import.json say where it comes from\n"
         "  kernel.cu      a first kernel: its plan and signature stand, its body is yours to write\n");
   } else {
     print(
-        "  reference.cu   the truth, in double\n  naive.cu       the plain kernel that others must beat\n"
+        "  reference.cu   the right results, in double\n  naive.cu       the plain kernel that others must beat\n"
         "  kernel.cu      a first kernel to improve\n\nIt computes y = x w; change it into your problem.\n");
   }
   print("{}", actions::next_steps(place));
@@ -76,7 +76,7 @@ void add_new_command(CLI::App& app, Invocation& invocation) {
   command->add_option("NAME", options->name, "Its name, which ends in a dtype: my_norm_f32")->required();
   command
       ->add_option("--from-pytorch", options->pytorch,
-                   "A file of PyTorch that gives the truth, as kernelwright import takes it")
+                   "A file of PyTorch that computes the right results, as kernelwright import takes it")
       ->check(CLI::ExistingFile);
   command->add_option("--out", options->out, "Where the folder is made");
   command->footer(
