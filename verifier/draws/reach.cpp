@@ -84,7 +84,8 @@ std::vector<core::Bindings> shapes_of_rounds(const Plan& plan, const benchsuite:
                                              int64_t most_elements, int64_t most_flops, int64_t most_threads,
                                              statistics::Keys& keys) {
   constexpr int64_t kRounds = 4, kElementsOfRounds = 1 << 22;  // beyond so many elements, one round and a half
-  constexpr size_t kMostOfLaunch = 2;
+  constexpr int64_t kElementsOfMeetings = 1 << 23;  // in cooperative launches, whose accesses are all remembered
+  constexpr size_t kMostOfLaunch = 2, kMost = 4;
   constexpr std::pair<int64_t, int64_t> kOthers[] = {
       {512, 4096}, {32, 128}, {512, 4096}, {1, 8}};  // sizes of the other axes
   core::Bindings least;
@@ -108,12 +109,14 @@ std::vector<core::Bindings> shapes_of_rounds(const Plan& plan, const benchsuite:
     if (end == 0) return std::nullopt;
     const bool many = fits(kRounds * end) && elements_of(problem, axes) <= kElementsOfRounds;
     const int64_t from = many ? 2 * end + 1 : end + 1, to = std::min(many ? kRounds * end : end + end / 2 + 1, most);
-    if (from > to) return std::nullopt;
+    if (from > to || greatest_up_to(axis, to) < from) return std::nullopt;
     axes[axis.name] = draw_between(axis, from, to, keys);
     const int64_t rounds = (axes[axis.name] + end - 1) / end;
     if (rounds * threads_of(plan, problem, axes) > most_threads) return std::nullopt;
     return axes;
   };
+  const bool meets = std::ranges::any_of(plan.solution.launches, &sandbox::Launch::cooperative);
+  if (meets) most_elements = std::min(most_elements, kElementsOfMeetings);
   std::vector<core::Bindings> shapes;
   for (size_t launch = 0; launch < plan.solution.launches.size(); ++launch) {
     std::vector<core::Bindings> found;
@@ -127,7 +130,9 @@ std::vector<core::Bindings> shapes_of_rounds(const Plan& plan, const benchsuite:
     }
     std::ranges::sort(found, {}, [&](const core::Bindings& axes) { return elements_of(problem, axes); });
     if (found.size() > kMostOfLaunch) found.resize(kMostOfLaunch);
-    shapes.insert(shapes.end(), found.begin(), found.end());
+    for (core::Bindings& axes : found) {
+      if (shapes.size() < kMost && std::ranges::find(shapes, axes) == shapes.end()) shapes.push_back(std::move(axes));
+    }
   }
   return shapes;
 }

@@ -65,6 +65,15 @@ TEST(Reach, HasShapesAtWhichAGridComesRound) {
       EXPECT_LE(axes.at("M") * axes.at("N"), 1 << 24);
     }
   }
+  benchsuite::Problem listed = problem;
+  listed.axes[0].values = {1, 64, 4096, 16384};
+  listed.axes[0].max = 16384;
+  const sandbox::Solution rows = with_grid("min(M, 3000)");
+  for (int i = 0; i < 50; ++i) {  // no listed size lies between one and two rounds
+    for (const core::Bindings& axes : shapes_of_rounds({rows, kNone}, listed, 1 << 24, 1 << 28, 1 << 23, keys)) {
+      EXPECT_EQ(axes.at("M"), 4096);
+    }
+  }
   EXPECT_TRUE(shapes_of("M").empty());
   EXPECT_TRUE(shapes_of("264").empty());            // nothing says when it comes round
   EXPECT_TRUE(shapes_of("min(M, 20000)").empty());  // of 512 threads: too many

@@ -13,7 +13,8 @@ using sandbox::Token;
 using sandbox::TokenKind;
 using Tokens = std::span<const Token>;
 
-constexpr size_t kMostOfABody = 1 << 13, kMostOfAList = 512, kMostOfAnArgument = 24;
+constexpr size_t kMostOfABody = 1 << 13, kMostOfAList = 512, kMostOfAnArgument = 24;  // tokens
+constexpr size_t kMostLetters = 128, kMostFunctions = 1024;
 
 struct Parameter {
   std::string name;
@@ -76,7 +77,7 @@ std::vector<Parameter> parameters_of(Tokens tokens, size_t begin, size_t end) {
     Parameter& parameter = all.emplace_back();
     size_t i = 0;
     for (; i < one.size() && !one[i].is("=") && !one[i].is("["); ++i) {
-      if (one[i].kind == TokenKind::identifier) parameter.name = one[i].text;
+      if (one[i].kind == TokenKind::identifier && one[i].text.size() <= kMostLetters) parameter.name = one[i].text;
     }
     if (is_at(one, i, "=")) parameter.otherwise = one.subspan(i + 1);
   }
@@ -87,8 +88,9 @@ Functions functions_of(Tokens tokens) {
   static const std::set<std::string_view> kKeywords = {"if",     "for",   "while",   "switch",   "return",
                                                        "sizeof", "catch", "alignas", "constexpr"};
   Functions functions;
+  size_t tried = 0;
   std::vector<Parameter> of_template;  // of the declaration that goes on
-  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+  for (size_t i = 0; i + 1 < tokens.size() && tried < kMostFunctions; ++i) {
     if (tokens[i].is(";") || tokens[i].is("}")) of_template.clear();
     if (tokens[i].is("template") && tokens[i + 1].is("<")) {
       const size_t close = closing_angle(tokens, i + 1);
@@ -115,6 +117,7 @@ Functions functions_of(Tokens tokens) {
     for (size_t k = begin; k < std::min(begin + kMostOfAnArgument, tokens.size()); ++k) {  // "const noexcept -> int"
       const Token& token = tokens[k];
       if (token.is("{")) {
+        ++tried;
         const size_t end = closing(tokens, k, kMostOfABody);
         if (end < tokens.size()) add(k + 1, end);
         break;
@@ -157,13 +160,21 @@ std::vector<Call> calls_in(Tokens tokens, const Functions& some, const Functions
 
 using Passed = std::map<std::string, Tokens>;
 
+size_t letters_of(Tokens tokens) {
+  size_t letters = 0;
+  for (const Token& token : tokens) letters += token.text.size();
+  return letters;
+}
+
 // What stands for which parameter. An argument that is too long to be read leaves its parameter.
 Passed passed_by(const Call& call, const Function& function) {
   Passed passed;
   const auto pair = [&](const std::vector<Parameter>& parameters, const std::vector<Tokens>& arguments) {
     for (size_t i = 0; i < parameters.size(); ++i) {
       const Tokens argument = i < arguments.size() ? arguments[i] : parameters[i].otherwise;
-      if (!argument.empty() && argument.size() <= kMostOfAnArgument) passed[parameters[i].name] = argument;
+      if (!argument.empty() && argument.size() <= kMostOfAnArgument && letters_of(argument) <= kMostLetters) {
+        passed[parameters[i].name] = argument;
+      }
     }
   };
   pair(function.of_template, call.of_template);
@@ -171,10 +182,14 @@ Passed passed_by(const Call& call, const Function& function) {
   return passed;
 }
 
-std::vector<Token> body_for(Tokens body, const Passed& passed, size_t most) {
+// `left`: tokens and letters, of which it takes its own. Nothing where they are too few.
+std::vector<Token> body_for(Tokens body, const Passed& passed, size_t& left) {
   const auto bracket = [](const char* text) { return Token{TokenKind::punctuation, text, {}, 0, 0, 0, -1}; };
   std::vector<Token> result;
-  for (size_t i = 0; i < body.size() && result.size() <= most; ++i) {
+  size_t next = 0;  // of the result, to be counted
+  for (size_t i = 0; i < body.size(); ++i) {
+    for (; next < result.size(); ++next) left -= std::min(left, 1 + result[next].text.size());
+    if (left == 0) return {};
     const bool is_member = i > 0 && (body[i - 1].is(".") || (i > 1 && body[i - 1].is(">") && body[i - 2].is("-")));
     const auto found = body[i].kind == TokenKind::identifier && !is_member ? passed.find(body[i].text) : passed.end();
     if (found == passed.end()) {
@@ -203,7 +218,7 @@ std::vector<Token> without_template_arguments(Tokens tokens, const std::vector<C
 }  // namespace
 
 std::vector<CalledBody> called_bodies(const std::vector<Token>& tokens, const SourceValues& values) {
-  constexpr size_t kMostBodies = 256, kMostTokens = 1 << 16, kMostOfAName = 8;
+  constexpr size_t kMostBodies = 256, kMostOfAll = 1 << 19, kMostOfAName = 8;
   constexpr int kMostDepth = 4;
   std::vector<CalledBody> bodies{{"", tokens}}, results;
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -214,23 +229,21 @@ std::vector<CalledBody> called_bodies(const std::vector<Token>& tokens, const So
   }
   const Functions functions = functions_of(bodies[0].tokens);
   std::set<std::pair<const Token*, std::string>> known;
-  size_t left = kMostTokens;
+  size_t left = kMostOfAll;
   const auto add = [&](const Functions& some, const Call& call, const std::string& name) {
     auto [function, last] = some.by_name.equal_range(name);
     for (size_t i = 0; i < kMostOfAName && function != last && bodies.size() <= kMostBodies; ++i, ++function) {
       const Tokens body = function->second.body;
-      if (body.empty() || body.size() > left || call.arguments.size() > function->second.parameters.size()) continue;
+      if (body.empty() || call.arguments.size() > function->second.parameters.size()) continue;
       const Passed passed = passed_by(call, function->second);
       std::string key;
       for (const auto& [parameter, argument] : passed) {
-        key += "," + parameter + "=";
+        key += "," + parameter + "=";  // neither is long
         for (const Token& token : argument) key += token.text + " ";
       }
       if (!known.emplace(body.data(), std::move(key)).second) continue;
       std::vector<Token> result = body_for(body, passed, left);
-      const size_t size = result.size();
-      if (size <= left) bodies.push_back({name, std::move(result)});
-      left -= std::min(left, size);
+      if (!result.empty()) bodies.push_back({name, std::move(result)});
     }
   };
   for (int depth = 0; depth <= kMostDepth; ++depth) {

@@ -231,8 +231,8 @@ class Conditions {
     const auto divide_by = [&](int64_t by) {
       first_divisor = divisor;
       divisor = std::max(divisor, by) > kMostSourceNumber || std::min(divisor, by) < 0 ? -1
-                : divisor == 0                                                        ? by
-                                                                                      : divisor * by;
+                : divisor == 0                                                         ? by
+                                                                                       : divisor * by;
     };
     const auto divide = [&](size_t at, bool ends) {
       const std::vector<int64_t> products = values.products_from(is(at, "(") ? at + 1 : at);

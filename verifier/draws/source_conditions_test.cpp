@@ -218,6 +218,14 @@ TEST(SourceConditions, AreFewWhateverTheSource) {
   EXPECT_LE(conditions(lambdas + std::string(10000, ')')).size(), 128u);
   EXPECT_LE(conditions(lambdas + std::string(10000, '}')).size(), 128u);
   EXPECT_LE(conditions(defined).size(), 128u);
+  // Long names, as arguments and parameters of bodies that use them again and again; brackets that nothing closes.
+  const std::string name(500000, 'K');
+  std::string uses, open;
+  for (int i = 0; i < 4000; ++i) uses += "n + ";
+  EXPECT_TRUE(conditions("int f(int n) { return " + uses + "1; } f(" + name + "); f(" + name + " + 1);").empty());
+  EXPECT_TRUE(conditions("template <int " + name + "> int f(int n) { return n; } f<7>(K); f<8>(K);").empty());
+  for (int i = 0; i < 200000; ++i) open += "f(){";
+  EXPECT_TRUE(conditions(open).empty());
   EXPECT_LE(conditions("f(f<f(f<f<<f>f[f=[](f{}<f>){f(").size(), 128u);
   EXPECT_TRUE(conditions(">= 5 <= == 7 & 3 % % 9 a % ( 4").size() <= 2);
 }

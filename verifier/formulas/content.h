@@ -175,7 +175,8 @@ HOST_DEVICE int64_t the_one_value(const FillArgs& args, int64_t index, bool is_o
   const uint32_t kind = drawn_for(Purpose::few, 1, args.key).x % 8;
   if (kind > 3) return is_off ? one_of_few(args, 1) : one_of_few(args, 0);
   if (kind < 2) return is_off ? one_of_few(args, 1) : kind == 0 ? args.least : args.most;
-  const bool second_half = kind == 2 ? index % args.columns >= args.columns / 2 : index >= args.elements / 2;
+  const bool second_half =
+      kind == 2 ? index % args.columns >= (args.columns + 1) / 2 : index >= (args.elements + 1) / 2;
   const int64_t most = args.most - is_off;
   return clamped(second_half ? (args.least < 0 ? -most : args.least + is_off) : most, args.least, args.most);
 }

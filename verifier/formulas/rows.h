@@ -108,7 +108,7 @@ HOST_DEVICE Row draw_row_of_patch(const FillArgs& args, int64_t index) {
   const auto turn = static_cast<uint32_t>(args.key >> 62), number = static_cast<uint32_t>(index);
   if (args.distribution == static_cast<int64_t>(Distribution::ordered)) {
     row.hot_end = (drawn.y & 1) != 0;
-    row.kind = (2 * turn + number) % kOrders;
+    row.kind = (2 * turn + number + static_cast<uint32_t>(args.key >> 59) % 4) % kOrders;
     const bool is_periodic = row.kind == static_cast<uint32_t>(Order::periodic);
     const int64_t longest = args.columns / 2 < kLongestPeriod ? args.columns / 2 + 1 : kLongestPeriod;
     const auto place = below(static_cast<uint64_t>(is_periodic ? longest : args.columns), drawn.w, drawn.z);

@@ -83,7 +83,7 @@ std::optional<Verdict> Checking::at_shape(Contender& contender, const NamedShape
   return check(shape);
 }
 
-std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedShape& named, double& us_per_thread) {
+std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedShape& named, Pace& pace) {
   return at_shape(contender, named, [&](Shape& shape) -> std::optional<Verdict> {
     shape.where.distribution = draws::name_of(Distribution::patchwork);
     oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
@@ -96,7 +96,8 @@ std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedSha
     auto launched = shape.harness.launch(request, keys_.next());
     if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
     const auto threads = static_cast<double>(draws::threads_of(plan_of(contender), oracle_.problem(), shape.axes));
-    us_per_thread = std::max(us_per_thread, std::get<Launched>(launched).us / threads);
+    const double us = std::get<Launched>(launched).us / threads;
+    pace = {std::max(pace.most_us, us), std::min(pace.least_us, us)};
     // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
     return shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, Distribution::patchwork), shape.where,
                                findings_.worst_ratio);
@@ -106,13 +107,13 @@ std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedSha
 std::optional<Verdict> Checking::checking_build_for_gpu(Contender& contender) {
   if (auto failed = checking_build(contender, Effort::confirm)) return failed;
   const CheckPolicy& policy = traits_.check;
-  double us_per_thread = 0;
+  Pace pace;
   const auto rows = [&] {
     return draws::draw_rows_of_tiles(oracle_.problem(), traits_.backend, policy.rows_of_tiles_elements,
                                      policy.rows_of_tiles_flops, keys_);
   };
   for (const core::Bindings& axes : with_inputs(rows)) {
-    if (auto failed = checked_at(contender, {"unseen", axes}, us_per_thread)) return failed;
+    if (auto failed = checked_at(contender, {"unseen", axes}, pace)) return failed;
   }
   return std::nullopt;
 }
@@ -121,9 +122,9 @@ std::optional<Verdict> Checking::checking_build(Contender& contender, Effort eff
   if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
   FirstFailure first;
   checking_turn_ = 0;
-  double us_per_thread = 0;
+  Pace pace;
   const auto fails_at = [&](const NamedShape& named) {
-    auto failed = checked_at(contender, named, us_per_thread);
+    auto failed = checked_at(contender, named, pace);
     return failed && first.add(std::move(*failed));
   };
   for (const benchsuite::Workload* workload : cheap_workloads(oracle_.problem(), traits_, effort == Effort::confirm)) {
@@ -131,12 +132,22 @@ std::optional<Verdict> Checking::checking_build(Contender& contender, Effort eff
   }
   if (effort == Effort::screen) return first.verdict();
   const CheckPolicy& policy = traits_.check;
-  const double affordable = policy.checking_build_us / us_per_thread;
+  const double affordable = policy.checking_build_us / pace.most_us;
   const int64_t threads = affordable < static_cast<double>(policy.checking_build_threads)
                               ? std::max(static_cast<int64_t>(affordable), policy.checking_build_least_threads)
                               : policy.checking_build_threads;
   for (const NamedShape& named : drawn_for_checking_build(contender, effort, threads)) {
-    if (fails_at(named)) break;
+    if (fails_at(named)) return first.verdict();
+  }
+  if (effort != Effort::confirm) return first.verdict();
+  const auto rounds = [&] {
+    const double most = std::min(policy.rounds_us / pace.least_us, static_cast<double>(policy.rounds_threads));
+    return draws::shapes_of_rounds(plan_of(contender), oracle_.problem(), policy.rounds_elements, policy.rounds_flops,
+                                   static_cast<int64_t>(most), keys_);
+  };
+  for (const core::Bindings& axes : with_inputs(rounds)) {
+    if (!draws::lends_enough(plan_of(contender), oracle_.problem(), axes, traits_.most_workspace_bytes)) continue;
+    if (fails_at({"unseen", axes})) break;
   }
   return first.verdict();
 }
@@ -167,11 +178,6 @@ std::vector<Checking::NamedShape> Checking::drawn_for_checking_build(const Conte
       return draws::draw_long_shapes(problem, traits_.backend, policy.checking_build_cost / 8,
                                      policy.checking_build_cost / 2, keys_, policy.checking_build_times_listed);
     });
-    const auto rounds = [&] {
-      return draws::shapes_of_rounds(plan_of(contender), problem, policy.rounds_elements, policy.rounds_flops,
-                                     policy.rounds_threads, keys_);
-    };
-    for (const core::Bindings& axes : with_inputs(rounds)) shapes.push_back({"unseen", axes});
   }
   return shapes;
 }

@@ -71,8 +71,11 @@ class Checking {
                                           const DrawShapes& draw);
   std::vector<core::Bindings> with_inputs(const DrawShapes& draw);
   std::optional<verdicts::Verdict> bind_at_corners(const Contender& contender);
-  // `us_per_thread`: becomes what a thread took, if that is more.
-  std::optional<verdicts::Verdict> checked_at(Contender& contender, const NamedShape& named, double& us_per_thread);
+  // What a thread took in the slowest and in the quickest launch.
+  struct Pace {
+    double most_us = 0, least_us = 1e9;
+  };
+  std::optional<verdicts::Verdict> checked_at(Contender& contender, const NamedShape& named, Pace& pace);
   std::vector<NamedShape> drawn_for_checking_build(const Contender& contender, verdicts::Effort effort,
                                                    int64_t most_threads);
   // Checks a shape nearer, and leaves the one of up to `reached` that such a grid is expected to finish in its time.

@@ -80,6 +80,7 @@ struct CheckPolicy {
   int64_t rows_of_tiles_elements = 1 << 20, rows_of_tiles_flops = 64'000'000;
   // Shapes at which a grid that stops growing comes round.
   int64_t rounds_elements = 1 << 25, rounds_flops = 1 << 28, rounds_threads = 1 << 23;
+  double rounds_us = 8'000'000;  // that they may take, told by the quickest of the other shapes
   // A drawn shape comes nearer until it takes about so long, told by what a thread took at the listed ones, but not
   // below so many threads: a block may compute a whole tile of which the shape asks for a row.
   double checking_build_us = 400'000;

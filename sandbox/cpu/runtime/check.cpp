@@ -124,8 +124,8 @@ class Checker {
       return address >= reinterpret_cast<uintptr_t>(frame) ||
              report(*scheduler, FaultKind::out_of_bounds, verb(access, bytes) + "below its own stack", site, frame);
     }
-    if (launch_.cooperative && access != Access::atomic_update && changes_value(access) &&
-        (is_strong(access) || !is_shared))
+    if (launch_.cooperative && access != Access::atomic_update && access != Access::block_update &&
+        changes_value(access) && (is_strong(access) || !is_shared))
       scheduler->note_progress();
     if (is_shared) {
       if (place.block != scheduler->running_block() && !scheduler->cluster_has_met()) {

@@ -104,8 +104,8 @@ struct TypeMismatch {
     return old;                                                                                                        \
   }                                                                                                                    \
   uint##bits##_t __wrap___tsan_atomic##bits##_compare_exchange_val(                                                    \
-      volatile uint##bits##_t* at, uint##bits##_t expected, uint##bits##_t value, int, int) {                          \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_update);                                        \
+      volatile uint##bits##_t* at, uint##bits##_t expected, uint##bits##_t value, int order, int) {                    \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, update_of(order));                                             \
     const uint##bits##_t old = *at;                                                                                    \
     if (old == expected) *at = value;                                                                                  \
     KW_PROGRESS(at, *at != old)                                                                                        \
