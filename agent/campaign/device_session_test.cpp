@@ -35,7 +35,8 @@ TEST(DeviceChoice, BackendsDecideAboutTheDialect) {
   EXPECT_EQ(why_not({"cpu", "hip"}, "cpu"),
             "it is HIP and not CUDA: its \"backends\" say cpu, hip; judge it on the device cpu-hip");
   EXPECT_EQ(why_not({"cpu", "cuda"}, "cpu-hip"), "it is not for HIP: its \"backends\" say cpu, cuda");
-  EXPECT_EQ(why_not({"cuda"}, "cpu"), "it is not for the device cpu: its \"backends\" say cuda; try it with --device cuda");
+  EXPECT_EQ(why_not({"cuda"}, "cpu"),
+            "it is not for the device cpu: its \"backends\" say cuda; try it with --device cuda");
 }
 
 TEST(Processor, ItsNameAndVectors) {
