@@ -90,7 +90,7 @@ TEST_F(TorchReference, TheReadmeRepeatsWhatImportRemarked) {
 
 TEST_F(TorchReference, OtherFormatsCouldNotTestThemselves) {
   const Package package = chosen(kByHand);
-  const auto advises = AllOf(HasSubstr("truth of gated_f32 is reference.py"), HasSubstr("export --to pytorch"));
+  const auto advises = AllOf(HasSubstr("reference of gated_f32 is reference.py"), HasSubstr("export --to pytorch"));
   EXPECT_THAT(refusal([&] { cuda_project(package, export_data(), "now"); }), advises);
   EXPECT_THAT(refusal([&] { hip_project(package, export_data(), "now"); }), advises);
   EXPECT_THAT(refusal([&] { header_project(package, export_data(), "now", {}); }), advises);

@@ -172,11 +172,11 @@ HOST_DEVICE bool is_exception(const FillArgs& args, int64_t index, uint32_t seco
 // The one value of a draw. For half of the keys an end of the range: sums reach furthest there. Or both ends in turn,
 // by halves of the rows or of the tensor, so that a sum that has come far comes back; then what is off a little counts.
 HOST_DEVICE int64_t the_one_value(const FillArgs& args, int64_t index, bool is_off) {
-  const uint32_t kind = drawn_for(Purpose::few, 1, args.key).x % 8;
-  if (kind > 3) return is_off ? one_of_few(args, 1) : one_of_few(args, 0);
-  if (kind < 2) return is_off ? one_of_few(args, 1) : kind == 0 ? args.least : args.most;
-  const bool second_half =
-      kind == 2 ? index % args.columns >= (args.columns + 1) / 2 : index >= (args.elements + 1) / 2;
+  const uint32_t kind = static_cast<uint32_t>(args.key) / 8 % 8;
+  if (is_off ? kind < 2 || kind > 3 : kind > 3) return one_of_few(args, is_off);
+  if (kind < 2) return kind == 0 ? args.least : args.most;
+  const auto column = static_cast<uint32_t>(index) % static_cast<uint32_t>(args.columns);
+  const bool second_half = kind == 2 ? 2 * column >= args.columns : 2 * index >= args.elements;
   const int64_t most = args.most - is_off;
   return clamped(second_half ? (args.least < 0 ? -most : args.least + is_off) : most, args.least, args.most);
 }

@@ -143,15 +143,14 @@ HOST_DEVICE int64_t place_in_order(Order order, int64_t column, int64_t count, i
     case Order::rotated:
       return column + drawn_place < count ? column + drawn_place : column + drawn_place - count;
     case Order::woven: {
-      const int64_t woven = drawn_place < 0 ? -drawn_place : drawn_place, length = count / woven,
-                    of_longer = count % woven;
-      const int64_t which = drawn_place < 0 ? woven - 1 - column % woven : column % woven;
-      // The rows that are longer by one are the first ones, or, from above, the last ones.
-      const int64_t first_longer = drawn_place < 0 ? woven - of_longer : 0;
-      const int64_t longer = which < first_longer               ? 0
-                             : which - first_longer < of_longer ? which - first_longer
-                                                                : of_longer;
-      return which * length + longer + column / woven;
+      const bool falls = drawn_place < 0;
+      const auto woven = static_cast<uint32_t>(falls ? -drawn_place : drawn_place);
+      const uint32_t length = static_cast<uint32_t>(count) / woven, of_longer = static_cast<uint32_t>(count) % woven;
+      const uint32_t nth = static_cast<uint32_t>(column) / woven, from_first = static_cast<uint32_t>(column) % woven;
+      // The first rows are longer by one, the highest of which is the last one, or the first.
+      const uint32_t first_longer = falls ? woven - of_longer : 0, which = falls ? woven - 1 - from_first : from_first;
+      const uint32_t longer = which < first_longer ? 0 : which - first_longer;
+      return which * length + (longer < of_longer ? longer : of_longer) + nth;
     }
     default:
       return column;
