@@ -10,7 +10,7 @@
 }
 */
 // Class: clock_and_cache.
-// On cpu: unsupported.
+// On cpu: wrong_result or correct. There is no cache to pin; the number of the source may be drawn.
 // On cuda: forbidden.
 extern "C" __global__ void row_sum(const float* x, float* y, int M, int N) {
   const int row = blockIdx.x * 64 + threadIdx.x;
