@@ -242,7 +242,8 @@ std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem&
       own.push_back(std::move(condition));
     }
     for (size_t k = own.size(); k > 1; --k) std::swap(own[k - 1], own[keys.below(k)]);
-    if (i == 0) std::ranges::partition(own, [](const Condition& one) { return one.relation == Relation::equal; });
+    if (i == 0)
+      std::partition(own.begin(), own.end(), [](const Condition& one) { return one.relation == Relation::equal; });
     for (const Asked* one : {lead.first, lead.second}) {
       if (one != nullptr && one->axis == &axis) own.insert(own.begin(), one->condition);
     }
