@@ -501,7 +501,7 @@ TEST(ShimPtx, LanesExchangeVoteAndMatch) {
           EXPECT(3, u == __shfl_sync(~0u, t * 3, b, width) && p == 1);
         }
       }
-      // Of lanes up to 5 only; a number of more than 5 bits.
+      // The clamp allows lanes 0 to 5, and only the lower five bits of a lane number count.
       asm volatile("shfl.sync.idx.b32 %0, %1, %2, 5, 0xffffffff;" : "=r"(u) : "r"(t), "r"(lane % 8 + 64));
       EXPECT(4, u == (lane % 8 <= 5 ? t - lane + lane % 8 : t));
       // Inclusive sums, as libraries have them.

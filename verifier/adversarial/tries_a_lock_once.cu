@@ -3,7 +3,7 @@
   "problem": "sum_f32",
   "backends": ["cpu"],
   "description": "a block that finds the lock taken leaves its sum out",
-  "tunables": {"ITEMS": [4096, 2048]},
+  "tunables": {"ITEMS": [4096, 2048, 8192]},
   "workspace": {"lock": {"bytes": "8", "zeroed": true}},
   "launches": [
     {"kernel": "clear", "grid": [1], "block": [1], "args": ["y"]},

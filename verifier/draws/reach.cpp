@@ -62,6 +62,13 @@ int64_t threads_of(const Plan& plan, const benchsuite::Problem& problem, const c
   return threads;
 }
 
+int64_t most_blocks(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes) {
+  int64_t most = 0;
+  for (const sandbox::PlannedLaunch& launch : launches_of(plan, problem, axes))
+    most = std::max(most, blocks_of(launch));
+  return most;
+}
+
 core::Bindings within_reach(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,
                             int64_t most_threads, double share) {
   core::Bindings reached = axes;

@@ -19,6 +19,9 @@ struct Plan {
 // Threads that the plan launches at a shape; 0 where it cannot be bound, which is said when it is launched.
 int64_t threads_of(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes);
 
+// Of the launch that has the most; 0 where the plan cannot be bound.
+int64_t most_blocks(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes);
+
 // The shape, or one nearer at which the plan launches no more threads. `share`: of the largest axis, that is left at
 // each step. A persistent grid has as many threads at every shape, which are then no reason for a nearer one.
 core::Bindings within_reach(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,

@@ -30,6 +30,7 @@ TEST(Reach, ComesNearerUntilAGridOfBlocksPerRowIsSmallEnough) {
   const Plan rows{solution, kNone};
   const core::Bindings axes{{"M", 1024}, {"N", 3}};
   EXPECT_EQ(threads_of(rows, problem, axes), 1024 * 512);
+  EXPECT_EQ(most_blocks(rows, problem, axes), 1024);
   EXPECT_EQ(within_reach(rows, problem, axes, 1 << 18, 0.5), (core::Bindings{{"M", 512}, {"N", 3}}));
   EXPECT_FALSE(has_persistent_grid(rows, problem, axes, 1));
 }

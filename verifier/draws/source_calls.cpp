@@ -166,7 +166,7 @@ size_t letters_of(Tokens tokens) {
   return letters;
 }
 
-// What stands for which parameter. An argument that is too long to be read leaves its parameter.
+// Pairs parameters with arguments. A parameter whose argument is too long keeps its name.
 Passed passed_by(const Call& call, const Function& function) {
   Passed passed;
   const auto pair = [&](const std::vector<Parameter>& parameters, const std::vector<Tokens>& arguments) {

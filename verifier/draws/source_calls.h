@@ -1,4 +1,4 @@
-// What a source's functions do for the arguments that its calls pass.
+// The bodies of a source's functions, each with the arguments of a call in place of its parameters.
 #pragma once
 
 #include <string>

@@ -22,7 +22,7 @@ constexpr int64_t kForWholeTiles = 4;
 
 // Thread orders of the checking build, which always runs on the cpu device.
 constexpr size_t kForward = 0, kReverse = 1, kSeeded = 2;
-constexpr size_t kOrdersOfCheckingBuild[] = {kForward, kSeeded, kReverse, kSeeded};
+constexpr size_t kOrdersOfCheckingBuild[] = {kSeeded, kForward, kSeeded, kReverse};
 
 int64_t largest_tensor(const benchsuite::Problem& problem, const core::Bindings& axes) {
   int64_t most = 0;
@@ -88,9 +88,12 @@ std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedSha
     shape.where.distribution = draws::name_of(Distribution::patchwork);
     oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
     LaunchRequest request;
-    // Blocks run together in the seeded order alone.
+    // Blocks run together in the seeded order alone, which comes first where there are several: few shapes may have
+    // them.
+    const bool several = draws::most_blocks(plan_of(contender), oracle_.problem(), shape.axes) > 1;
     const bool is_bench = named.workload != nullptr && named.workload->role == benchsuite::Role::bench;
-    request.order = is_bench ? kSeeded : kOrdersOfCheckingBuild[checking_turn_++ % std::size(kOrdersOfCheckingBuild)];
+    request.order =
+        is_bench ? kSeeded : kOrdersOfCheckingBuild[checking_turns_[several]++ % std::size(kOrdersOfCheckingBuild)];
     if (!traits_.thread_orders.empty()) shape.where.order = traits_.thread_orders[request.order];
     request.patience = traits_.check.far_patience;  // a tile of which a shape needs little takes its time here
     auto launched = shape.harness.launch(request, keys_.next());
@@ -121,7 +124,7 @@ std::optional<Verdict> Checking::checking_build_for_gpu(Contender& contender) {
 std::optional<Verdict> Checking::checking_build(Contender& contender, Effort effort) {
   if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
   FirstFailure first;
-  checking_turn_ = 0;
+  std::ranges::fill(checking_turns_, 0);
   Pace pace;
   const auto fails_at = [&](const NamedShape& named) {
     auto failed = checked_at(contender, named, pace);

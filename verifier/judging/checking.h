@@ -71,7 +71,7 @@ class Checking {
                                           const DrawShapes& draw);
   std::vector<core::Bindings> with_inputs(const DrawShapes& draw);
   std::optional<verdicts::Verdict> bind_at_corners(const Contender& contender);
-  // What a thread took in the slowest and in the quickest launch.
+  // Microseconds for one thread, in the slowest launch and in the quickest.
   struct Pace {
     double most_us = 0, least_us = 1e9;
   };
@@ -93,12 +93,12 @@ class Checking {
   statistics::Keys& keys_;
   draws::DrawKeys draw_keys_;
   verdicts::Correct findings_;
-  size_t checking_turn_ = 0;
-  std::vector<double> values_;  // that the source of the contender names
-  double last_us_ = 0;          // of the last draw's launch
-  size_t turn_ = 0;             // of thread orders
-  size_t middle_turn_;          // of distributions at middle and longer shapes
-  size_t dear_turn_;            // of those at longer shapes where launches are dear
+  size_t checking_turns_[2] = {};  // of shapes with one block, and with several
+  std::vector<double> values_;     // that the source of the contender names
+  double last_us_ = 0;             // of the last draw's launch
+  size_t turn_ = 0;                // of thread orders
+  size_t middle_turn_;             // of distributions at middle and longer shapes
+  size_t dear_turn_;               // of those at longer shapes where launches are dear
 };
 
 }  // namespace verifier::judging

@@ -363,7 +363,7 @@ TEST(RacesBetweenBlocks, AreReadsThroughTheReadOnlyCache) {
     EXPECT_THAT(fault->message, HasSubstr("through the read-only cache (__ldg, ld.global.nc), which may not have"))
         << what;
   }
-  // What an earlier launch wrote, it has.
+  // It has what an earlier launch wrote.
   Device device(R"(extern "C" __global__ void k(float* y) { y[blockIdx.x] = __ldg(y + 4 + blockIdx.x); }
                    extern "C" __global__ void l(float* y) { y[4 + blockIdx.x] = __ldg(y + 3 - blockIdx.x); })",
                 Build::check);

@@ -226,8 +226,8 @@ class Scheduler {
   uint32_t epoch() const { return blocks_[static_cast<size_t>(block_of(current_thread_))].epoch; }
   // What a thread of another block did before this epoch is ordered before what follows.
   uint32_t cluster_epoch() const { return cluster_->epoch; }
-  // What a thread of this number wrote before this epoch is published to other blocks. It is an earlier one than the
-  // cluster's if the whole block of that thread arrived relaxed since then, without a fence.
+  // Other blocks may read what this thread wrote before this epoch. The epoch is older than the cluster's if the
+  // thread's block has since only arrived relaxed, with no fence.
   uint32_t published_epoch(int64_t thread) const {
     return blocks_[static_cast<size_t>(block_of(first_thread_ + thread))].published;
   }
