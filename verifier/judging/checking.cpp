@@ -22,7 +22,9 @@ constexpr int64_t kForWholeTiles = 4;
 
 // Thread orders of the checking build, which always runs on the cpu device.
 constexpr size_t kForward = 0, kReverse = 1, kSeeded = 2;
-constexpr size_t kOrdersOfCheckingBuild[] = {kSeeded, kForward, kSeeded, kReverse};
+constexpr size_t kOrdersOfOneBlock[] = {kSeeded, kForward, kSeeded, kReverse};
+// Blocks run together in the seeded order alone, and few shapes may have several.
+constexpr size_t kOrdersOfSeveral[] = {kSeeded, kSeeded, kReverse, kSeeded, kSeeded, kForward};
 
 int64_t largest_tensor(const benchsuite::Problem& problem, const core::Bindings& axes) {
   int64_t most = 0;
@@ -88,12 +90,12 @@ std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedSha
     shape.where.distribution = draws::name_of(Distribution::patchwork);
     oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
     LaunchRequest request;
-    // Blocks run together in the seeded order alone, which comes first where there are several: few shapes may have
-    // them.
     const bool several = draws::most_blocks(plan_of(contender), oracle_.problem(), shape.axes) > 1;
     const bool is_bench = named.workload != nullptr && named.workload->role == benchsuite::Role::bench;
-    request.order =
-        is_bench ? kSeeded : kOrdersOfCheckingBuild[checking_turns_[several]++ % std::size(kOrdersOfCheckingBuild)];
+    const size_t turn = checking_turns_[several]++;
+    request.order = is_bench  ? kSeeded
+                    : several ? kOrdersOfSeveral[turn % std::size(kOrdersOfSeveral)]
+                              : kOrdersOfOneBlock[turn % std::size(kOrdersOfOneBlock)];
     if (!traits_.thread_orders.empty()) shape.where.order = traits_.thread_orders[request.order];
     request.patience = traits_.check.far_patience;  // a tile of which a shape needs little takes its time here
     auto launched = shape.harness.launch(request, keys_.next());
