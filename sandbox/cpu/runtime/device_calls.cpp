@@ -22,7 +22,7 @@ extern char __start_kw_device_state[], __stop_kw_device_state[];
 
 #define KW_SITE() running_scheduler()->set_site(__builtin_return_address(0), __builtin_frame_address(0))
 
-bool __kw_next_thread() { return running_scheduler()->next_thread(); }
+bool __kw_next_thread() { return sandbox::cpu::runtime::running_scheduler_pointer->next_thread(); }
 int __kw_barrier(int kind, int predicate) {
   KW_SITE();
   return running_scheduler()->barrier(kind, predicate);

@@ -25,8 +25,8 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   indices_.resize(static_cast<size_t>(threads_));
   for (int64_t t = 0; t < threads_; ++t) {
     const auto p = position(t, launch.block);
-    indices_[static_cast<size_t>(t)] = {static_cast<uint16_t>(p[0]), static_cast<uint16_t>(p[1]),
-                                        static_cast<uint16_t>(p[2])};
+    indices_[static_cast<size_t>(t)] = {static_cast<unsigned>(p[0]), static_cast<unsigned>(p[1]),
+                                        static_cast<unsigned>(p[2])};
   }
   warp_bits_ = launch.warp_lanes == 64 ? 6 : 5;
   last_lane_ = (size_t{1} << warp_bits_) - 1;
@@ -87,11 +87,6 @@ void Scheduler::make_order() {
   std::shuffle(permutation_.begin(), permutation_.end(), std::mt19937_64(launch_->seed));
 }
 
-int64_t Scheduler::ordered(int64_t nth) const {
-  if (launch_->order == Order::reverse) return threads_ - 1 - nth;
-  return permutation_.empty() ? nth : permutation_[static_cast<size_t>(nth)];
-}
-
 void Scheduler::begin_blocks(BlockOrder& clusters, int64_t first_of_all) {
   launch_->begin_block(launch_->user);
   const auto& extent = launch_->cluster;
@@ -99,6 +94,8 @@ void Scheduler::begin_blocks(BlockOrder& clusters, int64_t first_of_all) {
   current_thread_ = first_thread_ = 0;
   cluster_ = clusters_.data();
   alive_ = threads_ * static_cast<int64_t>(blocks_.size());
+  quiet_ = blocks_.size() == 1 && !checks();
+  quiet_started_ = 0;
   int64_t next = 0;
   std::optional<int64_t> place = first_of_all;
   for (size_t c = 0; c < clusters_.size(); ++c) {
@@ -234,7 +231,7 @@ void Scheduler::end_fiber() {
 
 void Scheduler::fiber_main() {
   const memory::StackBounds left = memory::arrive_on_new_stack();
-  Scheduler& self = *running_scheduler();
+  Scheduler& self = *running_scheduler_pointer;
   if (self.scheduler_stack_.end == 0) self.scheduler_stack_ = left;  // the first fiber of all comes from there
   self.launch_->run(self.launch_->args);
   self.end_fiber();
@@ -243,11 +240,33 @@ void Scheduler::fiber_main() {
 void Scheduler::set_thread(int64_t thread) {
   current_thread_ = thread;
   if (blocks_.size() > 1) enter(block_of(thread));
-  const auto& index = indices_[static_cast<size_t>(blocks_.size() == 1 ? thread : thread % stride_)];
-  __kw_thread_index = {index[0], index[1], index[2]};
+  __kw_thread_index = indices_[static_cast<size_t>(blocks_.size() == 1 ? thread : thread % stride_)];
 }
 
-bool Scheduler::next_thread() {
+// All that began have returned, but the running one.
+void Scheduler::end_quiet() {
+  quiet_ = false;
+  const int64_t returned = std::max<int64_t>(quiet_started_ - 1, 0);
+  Block& block = own_block();
+  block.started = quiet_started_;
+  block.alive -= returned;
+  alive_ -= returned;
+  cluster_->alive -= returned;
+  for (int64_t nth = 0; nth < returned; ++nth) {
+    const int64_t thread = ordered(nth);
+    warps_[warp_of(thread)].alive &= ~(Lanes{1} << lane_of(thread));
+  }
+}
+
+void Scheduler::end_quiet_block() {
+  quiet_ = false;
+  Block& block = own_block();
+  block.started = threads_;
+  block.alive = alive_ = cluster_->alive = 0;
+  ++returned_blocks_;
+}
+
+bool Scheduler::next_thread_to_watch() {
   if (current_->thread >= 0) {
     finish_thread();
     if (!own_block().ready.empty()) return false;

@@ -15,6 +15,7 @@
 
 #include "sandbox/cpu/memory/fiber.h"
 #include "sandbox/cpu/runtime/clocks.h"
+#include "sandbox/cpu/runtime/device_state.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/fault.h"
 
@@ -111,7 +112,7 @@ class Scheduler {
   void keep_stacks() { keeps_stacks_ = true; }
 
   // Called by device code (device_calls.cpp) on the running fiber.
-  bool next_thread();
+  bool next_thread() { return quiet_ ? next_quiet_thread() : next_thread_to_watch(); }
   int barrier(int kind, int predicate);
   void sync_warp(Lanes mask);
   void warp_call(const char* name, Lanes mask, WarpCombine combine, void* mine);
@@ -149,6 +150,11 @@ class Scheduler {
   void blame(int64_t thread) { current_thread_ = first_thread_ + thread; }
   void blame_running() {
     if (current_->thread >= 0) current_thread_ = current_->thread;
+  }
+  // Before any other call from device code: from now on until the block ends, each thread's end is told to those that
+  // wait for it.
+  void watch_threads() {
+    if (quiet_) end_quiet();
   }
   // Abandons the block. Nothing on the stack is destroyed: hold no memory when calling it. Also from a signal handler.
   [[noreturn]] void leave();
@@ -295,6 +301,19 @@ class Scheduler {
     SlotList askers;
   };
 
+  // A block is quiet until one of its threads makes a call: they run one after the other, and nobody waits.
+  bool next_quiet_thread() {
+    if (quiet_started_ == threads_) {
+      end_quiet_block();
+      return false;
+    }
+    current_->thread = current_thread_ = ordered(quiet_started_++);
+    __kw_thread_index = indices_[static_cast<size_t>(current_thread_)];
+    return true;
+  }
+  bool next_thread_to_watch();
+  void end_quiet();
+  void end_quiet_block();
   static void fiber_main();
   void begin_blocks(BlockOrder& clusters, int64_t first_of_all);
   void make_room(int64_t threads);
@@ -309,7 +328,10 @@ class Scheduler {
   void resume(Slot* slot);
   void finish_thread();
   void set_thread(int64_t thread);
-  int64_t ordered(int64_t nth) const;
+  int64_t ordered(int64_t nth) const {
+    if (launch_->order == Order::reverse) return threads_ - 1 - nth;
+    return permutation_.empty() ? nth : permutation_[static_cast<size_t>(nth)];
+  }
   int64_t block_of(int64_t thread) const { return blocks_.size() == 1 ? 0 : thread / stride_; }
   // In turn. (A remainder takes longer than all else that a switch does.)
   int64_t block_after(int64_t block) const { return block + 1 == static_cast<int64_t>(blocks_.size()) ? 0 : block + 1; }
@@ -360,11 +382,13 @@ class Scheduler {
   Cluster* cluster_ = nullptr;                  // the running block's
   int64_t first_block_ = 0, first_thread_ = 0;  // of that
   std::vector<int32_t> permutation_;            // seeded order only
-  std::vector<std::array<uint16_t, 3>> indices_;
-  std::vector<Warp> warps_;  // of all blocks
-  unsigned warp_bits_ = 5;   // 2 to this many lanes in a warp
+  std::vector<DeviceIndex> indices_;            // of the threads of a block
+  std::vector<Warp> warps_;                     // of all blocks
+  unsigned warp_bits_ = 5;                      // 2 to this many lanes in a warp
   size_t last_lane_ = 31;
   Lanes whole_warp_ = 0xffffffff;
+  bool quiet_ = false;
+  int64_t quiet_started_ = 0;             // threads of a quiet block
   int64_t alive_ = 0;                     // threads
   std::vector<uint64_t> cluster_phases_;  // by thread: that of its last arrival
   SlotList at_grid_;
@@ -383,7 +407,10 @@ class Scheduler {
 // The scheduler of the launch in progress, for device code's entry points and signals; null between launches. One
 // launch at a time per process.
 inline Scheduler* running_scheduler_pointer = nullptr;
-inline Scheduler* running_scheduler() { return running_scheduler_pointer; }
+inline Scheduler* running_scheduler() {
+  if (running_scheduler_pointer != nullptr) running_scheduler_pointer->watch_threads();
+  return running_scheduler_pointer;
+}
 
 // Handles SIGSEGV, SIGBUS, SIGILL and SIGFPE on a separate stack from now on. Outside a launch they end the process
 // with 128 plus their number. Later calls do nothing.
