@@ -20,6 +20,23 @@ std::vector<Entry> each_tile(const Tiling& tiling, Visit visit) {
   }
   return entries;
 }
+
+// Elements begin to end, in double.
+class Elements {
+ public:
+  Elements(DType dtype, std::span<const std::byte> bytes) : dtype_(dtype), bytes_(bytes) {}
+
+  const std::vector<double>& load(size_t begin, size_t end) {
+    const size_t size = core::size_bytes(dtype_);
+    draws::load_elements(dtype_, bytes_.subspan(begin * size, (end - begin) * size), values_);
+    return values_;
+  }
+
+ private:
+  DType dtype_;
+  std::span<const std::byte> bytes_;
+  std::vector<double> values_;
+};
 }  // namespace
 
 NumberRange range_of(DType dtype) {
@@ -51,27 +68,25 @@ Tiling tiling_of(size_t columns, size_t elements) {
 
 std::vector<TileErrors> tile_errors(DType dtype, const Tiling& tiling, std::span<const std::byte> output,
                                     const NaiveRun& expected) {
-  const std::vector<double> all_y = draws::load_elements(dtype, output),
-                            all_r = draws::load_elements(DType::f64, expected.reference),
-                            all_b = draws::load_elements(dtype, expected.naive);
+  Elements output_elements(dtype, output), reference(DType::f64, expected.reference), naive(dtype, expected.naive);
   const NumberRange range = range_of(dtype);
   return each_tile<TileErrors>(tiling, [&](int64_t, size_t begin, size_t end) {
     TileErrors tile{};
     tile.worst = static_cast<int64_t>(begin);
-    for (size_t i = begin; i < end; ++i) {
-      add_element(tile, static_cast<int64_t>(i), all_y[i], all_r[i], all_b[i], range);
-    }
+    const std::vector<double>&y = output_elements.load(begin, end), &r = reference.load(begin, end),
+          &b = naive.load(begin, end);
+    for (size_t i = 0; i < y.size(); ++i) add_element(tile, static_cast<int64_t>(begin + i), y[i], r[i], b[i], range);
     return tile;
   });
 }
 
 std::vector<NaiveTile> naive_tiles(DType dtype, const Tiling& tiling, const NaiveRun& expected) {
-  const std::vector<double> r = draws::load_elements(DType::f64, expected.reference),
-                            b = draws::load_elements(dtype, expected.naive);
+  Elements reference(DType::f64, expected.reference), naive(dtype, expected.naive);
   const NumberRange range = range_of(dtype);
   return each_tile<NaiveTile>(tiling, [&](int64_t, size_t begin, size_t end) {
     NaiveTile tile{};
-    for (size_t i = begin; i < end; ++i) add_naive(tile, b[i], r[i], range);
+    const std::vector<double>&r = reference.load(begin, end), &b = naive.load(begin, end);
+    for (size_t i = 0; i < r.size(); ++i) add_naive(tile, b[i], r[i], range);
     return tile;
   });
 }

@@ -131,7 +131,13 @@ double load_element(core::DType dtype, std::span<const std::byte> bytes, size_t 
 }
 
 std::vector<double> load_elements(core::DType dtype, std::span<const std::byte> bytes) {
-  std::vector<double> values(bytes.size() / core::size_bytes(dtype));
+  std::vector<double> values;
+  load_elements(dtype, bytes, values);
+  return values;
+}
+
+void load_elements(core::DType dtype, std::span<const std::byte> bytes, std::vector<double>& values) {
+  values.resize(bytes.size() / core::size_bytes(dtype));
   const auto plain = [](auto value) { return value; };
   switch (dtype) {
     case core::DType::f16:
@@ -169,7 +175,6 @@ std::vector<double> load_elements(core::DType dtype, std::span<const std::byte> 
       load_all<int64_t>(bytes, values, plain);
       break;
   }
-  return values;
 }
 
 void store_element(core::DType dtype, std::span<std::byte> bytes, size_t index, double value) {

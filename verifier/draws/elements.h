@@ -13,6 +13,8 @@ namespace verifier::draws {
 // Element `index` of a tensor's bytes. Exact for every dtype up to 53 bits.
 double load_element(core::DType dtype, std::span<const std::byte> bytes, size_t index);
 std::vector<double> load_elements(core::DType dtype, std::span<const std::byte> bytes);
+// The same into `values`, whose memory serves again.
+void load_elements(core::DType dtype, std::span<const std::byte> bytes, std::vector<double>& values);
 // Rounds to nearest even; integers must be in range. What overflows becomes infinite; f8e4m3 has no infinity: it
 // becomes NaN, as in PyTorch's conversions and CUDA's that do not saturate.
 void store_element(core::DType dtype, std::span<std::byte> bytes, size_t index, double value);

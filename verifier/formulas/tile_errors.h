@@ -84,13 +84,17 @@ HOST_DEVICE bool right_number(double y, double r, double rounded, const NumberRa
   return range.significand != 0 && fabs(r) > range.overflow && y == saturated(r, range);
 }
 
+// Of two numbers, where the second may be NaN: the first then. (fmax is a call.)
+HOST_DEVICE double larger_of(double a, double b) { return b > a ? b : a; }
+HOST_DEVICE double smaller_of(double a, double b) { return b < a ? b : a; }
+
 // The error of the naive output or of the candidate's; what is not finite is compared by its class.
 HOST_DEVICE double error_of(double value, double r) { return isfinite(r) && isfinite(value) ? fabs(value - r) : 0; }
 
 // Half a step of a format with so many bits of significand, at r.
 HOST_DEVICE double half_step(double r, int64_t significand, const NumberRange& range) {
   int exponent = 0;
-  frexp(fmax(fabs(r), range.least_normal), &exponent);
+  frexp(larger_of(range.least_normal, fabs(r)), &exponent);
   return ldexp(1.0, exponent - 1 - static_cast<int>(significand));
 }
 
@@ -98,7 +102,7 @@ HOST_DEVICE double half_step(double r, int64_t significand, const NumberRange& r
 HOST_DEVICE double error_beyond_rounding(double value, double r, const NumberRange& range) {
   const double held = saturated(r, range), error = error_of(value, held);
   if (range.significand == 0 || error == 0) return error;
-  return fmax(error - half_step(held, range.significand, range), 0.0);
+  return larger_of(0.0, error - half_step(held, range.significand, range));
 }
 
 // Is an element of 16 bits rounded rightly, or nearly so? What its tile allows is of the tile's scale, and its own step
@@ -116,7 +120,7 @@ HOST_DEVICE double error_that_counts(double y, double r, const NumberRange& rang
 
 HOST_DEVICE void add_naive(NaiveTile& tile, double b, double r, const NumberRange& range) {
   const double error = error_of(b, saturated(r, range));
-  tile.largest = fmax(tile.largest, error_beyond_rounding(b, r, range));
+  tile.largest = larger_of(tile.largest, error_beyond_rounding(b, r, range));
   tile.squares += error * error;
   tile.overflows += isfinite(r) && !isfinite(b);
 }
@@ -125,9 +129,9 @@ HOST_DEVICE void add_naive(NaiveTile& tile, double b, double r, const NumberRang
 HOST_DEVICE void add_element(TileErrors& tile, int64_t index, double y, double r, double b, const NumberRange& range) {
   const double held = saturated(r, range);
   if (isfinite(held) && fabs(held) <= range.overflow * 1.01) {  // y has nothing of a larger one, see right_class
-    const double size = fmin(fabs(held), range.overflow);
+    const double size = smaller_of(fabs(held), range.overflow);
     tile.scale_squares += size * size;
-    tile.peak = fmax(tile.peak, size);
+    tile.peak = larger_of(tile.peak, size);
   }
   add_naive(tile.naive, b, r, range);
   const double error = error_of(y, held), beyond = error_beyond_rounding(y, r, range);
@@ -141,7 +145,7 @@ HOST_DEVICE void add_element(TileErrors& tile, int64_t index, double y, double r
 
 // Two parts of a tile together.
 HOST_DEVICE NaiveTile join(const NaiveTile& a, const NaiveTile& b) {
-  return {fmax(a.largest, b.largest), a.squares + b.squares, a.overflows + b.overflows};
+  return {larger_of(a.largest, b.largest), a.squares + b.squares, a.overflows + b.overflows};
 }
 HOST_DEVICE int64_t first_of(int64_t count_a, int64_t first_a, int64_t count_b, int64_t first_b) {
   return count_b == 0 || (count_a > 0 && first_a < first_b) ? first_a : first_b;
@@ -149,7 +153,7 @@ HOST_DEVICE int64_t first_of(int64_t count_a, int64_t first_a, int64_t count_b, 
 HOST_DEVICE TileErrors join(const TileErrors& a, const TileErrors& b) {
   const bool other = b.largest > a.largest || (b.largest == a.largest && b.worst < a.worst);
   return {a.scale_squares + b.scale_squares,
-          fmax(a.peak, b.peak),
+          larger_of(a.peak, b.peak),
           join(a.naive, b.naive),
           other ? b.largest : a.largest,
           a.squares + b.squares,

@@ -58,8 +58,8 @@ class OwnMemory {
   }
 
  private:
-  static constexpr size_t kMostKept = size_t{32} << 20;
-  std::map<size_t, std::deque<MappedBuffer>> kept_;  // by size
+  static constexpr size_t kMostKept = size_t{256} << 20;  // a draw at the end of a domain, and the next one there
+  std::map<size_t, std::deque<MappedBuffer>> kept_;       // by size
   std::map<size_t, size_t> taken_;
   size_t bytes_ = 0;
 };
@@ -73,7 +73,7 @@ class CpuTrusted : public HostOutputs {
   }
 
   void run(const benchsuite::Problem& problem, const core::Bindings& axes, const LentBuffers& inputs) override {
-    memory_.reuse();
+    forget();
     std::vector<Buffer> buffers;
     for (const auto& input : inputs) {
       const MemoryFile& file = file_of(*input);
@@ -83,7 +83,7 @@ class CpuTrusted : public HostOutputs {
   }
 
   void run(const benchsuite::Problem& problem, const core::Bindings& axes, const TensorBytes& inputs) override {
-    memory_.reuse();
+    forget();
     std::vector<Buffer> buffers;
     for (size_t i = 0; i < inputs.size(); ++i) {
       const std::span<std::byte> content = memory_.take(inputs[i].size());
@@ -94,9 +94,13 @@ class CpuTrusted : public HostOutputs {
   }
 
  private:
+  void forget() {
+    outputs_.clear();
+    memory_.reuse();
+  }
+
   void launch(const benchsuite::Problem& problem, const core::Bindings& axes, std::vector<Buffer> buffers) {
     const sandbox::LaunchPlan plan = sandbox::bind_plan(solution_, binding_, axes, &problem);
-    std::vector<std::span<const std::byte>> outputs;
     const auto add = [&](const std::string& name, size_t bytes) {
       require_room(name, bytes);
       const std::span<std::byte> content = memory_.take(bytes);
@@ -105,7 +109,7 @@ class CpuTrusted : public HostOutputs {
       return content;
     };
     for (const benchsuite::Tensor& tensor : problem.outputs) {
-      outputs.emplace_back(add(tensor.name, reference::output_bytes(tensor, axes, wide_outputs_)));
+      outputs_.emplace_back(add(tensor.name, reference::output_bytes(tensor, axes, wide_outputs_)));
     }
     for (const sandbox::PlannedWorkspace& workspace : plan.workspaces) {
       add(workspace.name, static_cast<size_t>(workspace.bytes));
@@ -115,7 +119,6 @@ class CpuTrusted : public HostOutputs {
         throw core::InputError(solution_.file, "fails when it runs: " + fault->describe());
       }
     }
-    keep(outputs);
   }
 
   static sandbox::cpu::runtime::KernelLaunch bind_args(const sandbox::PlannedLaunch& planned,

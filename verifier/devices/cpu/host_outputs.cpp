@@ -37,24 +37,24 @@ class PytorchTrusted : public HostOutputs {
   }
   void run(const benchsuite::Problem& problem, const core::Bindings& axes,
            const judging::LentBuffers& inputs) override {
-    std::deque<MemoryFile> outputs;
+    outputs_.clear();
+    memory_.clear();
     std::vector<reference::ReferenceChannel::Place> places;
     const auto add = [&](const MemoryFile& file) {
       places.push_back({file.name(), file.offset(), file.mapped_bytes(), file.writable(), file.fd()});
     };
     for (const auto& input : inputs) add(file_of(*input));
     for (const benchsuite::Tensor& tensor : problem.outputs) {
-      add(outputs.emplace_back(tensor.name, reference::output_bytes(tensor, axes, in_double_), true));
+      add(memory_.emplace_back(tensor.name, reference::output_bytes(tensor, axes, in_double_), true));
     }
     channel_->compute(problem, axes, in_double_, places);
-    std::vector<std::span<const std::byte>> contents;
-    for (const MemoryFile& output : outputs) contents.emplace_back(output.content());
-    keep(contents);
+    for (const MemoryFile& output : memory_) outputs_.emplace_back(output.content());
   }
 
  private:
   std::shared_ptr<reference::ReferenceChannel> channel_;
   bool in_double_;
+  std::deque<MemoryFile> memory_;  // of the outputs
 };
 }  // namespace
 
@@ -75,11 +75,6 @@ MemoryFile::MemoryFile(std::string name, size_t bytes, bool writable)
   if (!writable && ::fcntl(fd_.get(), F_ADD_SEALS, kSealFutureWrite) != 0) {
     throw core::SystemError("cannot seal an input against writing (needs Linux 5.1)", errno);
   }
-}
-
-void HostOutputs::keep(const std::vector<std::span<const std::byte>>& outputs) {
-  outputs_.clear();
-  for (const std::span<const std::byte> output : outputs) outputs_.emplace_back(output.begin(), output.end());
 }
 
 std::unique_ptr<judging::TrustedSolution> make_pytorch_trusted(std::shared_ptr<reference::ReferenceChannel> channel,
