@@ -113,36 +113,35 @@ void fill_structured(std::span<std::byte> bytes, DType dtype, const FillArgs& ar
 void fill_ordinary_f32(std::span<std::byte> bytes, const FillArgs& args) {
   const bool uniform = args.kind == static_cast<int64_t>(Init::uniform);
   const auto scale = static_cast<float>(args.scale);
+  const statistics::NormalQuantile normal;
   for (int64_t quad = 0; quad * 4 < args.elements; ++quad) {
     const Quad drawn = drawn_for(Purpose::value_of_quad, quad, args.key);
     for (int64_t k = 0, i = quad * 4; k < 4 && i < args.elements; ++k, ++i) {
       const uint32_t number = component(drawn, k);
       const float value = uniform ? static_cast<float>(args.low + (args.high - args.low) * formulas::unit_of(number))
-                                  : scale * statistics::normal_quantile(number);
+                                  : scale * normal(number);
       std::memcpy(bytes.data() + static_cast<size_t>(i) * sizeof value, &value, sizeof value);
     }
   }
 }
 
-formulas::Chance chance_at(DType dtype, const Quad& first, const Quad& second, int64_t k) {
-  const uint32_t number = component(first, k);
-  return formulas::chance_of(dtype == DType::f64, statistics::normal_quantile(number), number, component(second, k));
-}
-
 void fill_floats(std::span<std::byte> bytes, DType dtype, const FillArgs& args) {
   const auto element = args.kind == static_cast<int64_t>(Init::uniform) ? formulas::bounded : formulas::unbounded;
-  const bool by_rows = draws_rows(args);
+  const bool by_rows = draws_rows(args), wide = dtype == DType::f64;
+  const bool asks_second = wide || formulas::asks_second(static_cast<Distribution>(args.distribution));
+  const statistics::NormalQuantile normal;
   formulas::Row row{0, 1, 0, false, 0, 0};
   int64_t column = args.columns, rows = 0;
   for (int64_t quad = 0; quad * 4 < args.elements; ++quad) {
     const Quad first = drawn_for(Purpose::value_of_quad, quad, args.key),
-               second = drawn_for(Purpose::more_of_quad, quad, args.key);
+               second = asks_second ? drawn_for(Purpose::more_of_quad, quad, args.key) : Quad{};
     for (int64_t k = 0, i = quad * 4; k < 4 && i < args.elements; ++k, ++i, ++column) {
       if (by_rows && column == args.columns) {
         column = 0;
         row = draw_row(args, rows++);
       }
-      const formulas::Chance chance = chance_at(dtype, first, second, k);
+      const uint32_t number = component(first, k);
+      const formulas::Chance chance = formulas::chance_of(wide, normal(number), number, component(second, k));
       const double value = formulas::is_in_empty_triangle(args, i) ? 0 : element(args, row, column, chance);
       store_element(dtype, bytes, static_cast<size_t>(i), within_dtype(args, value));
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/paths.h"
 #include "verifier/draws/elements.h"
@@ -83,6 +84,29 @@ TEST(Inputs, AKeyFixesTheContentAndAnotherChangesIt) {
   for (const Distribution distribution : {Distribution::ordinary, Distribution::row_scales, Distribution::one_hot}) {
     EXPECT_EQ(drawn(tensor(DType::f32), distribution, 7), drawn(tensor(DType::f32), distribution, 7));
     EXPECT_NE(drawn(tensor(DType::f32), distribution, 7), drawn(tensor(DType::f32), distribution, 8));
+  }
+}
+
+TEST(Inputs, OnlySomeDistributionsAskForASecondNumber) {
+  constexpr formulas::Row kRow{3, 0.5, 2, false, 1, 0};
+  constexpr uint32_t kNumbers[] = {0, 1, 1 << 25, 1 << 28, ~0u};
+  for (const Distribution distribution : all_distributions()) {
+    std::set<std::tuple<bool, uint64_t, int64_t, double>> made;
+    size_t asked = 0;
+    for (const bool between_bounds : {false, true}) {
+      const auto element = between_bounds ? formulas::bounded : formulas::unbounded;
+      for (const uint64_t key : {uint64_t{1}, uint64_t{1} << 62, uint64_t{3} << 62}) {
+        const formulas::FillArgs args = fill_args(tensor(DType::f32), kAxes, distribution, key);
+        for (const int64_t column : {kRow.hot, kRow.hot + 1}) {
+          ++asked;
+          for (const uint32_t second : kNumbers) {
+            const double value = element(args, kRow, column, {0.5, 0.25, 1u << 30, second});
+            made.emplace(between_bounds, key, column, std::isnan(value) ? -1e300 : value);
+          }
+        }
+      }
+    }
+    EXPECT_EQ(made.size() > asked, formulas::asks_second(distribution)) << name_of(distribution);
   }
 }
 

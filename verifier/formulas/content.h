@@ -65,6 +65,12 @@ HOST_DEVICE double offset_of(const FillArgs& args) {
   return (args.key >> 32 & 1) != 0 ? size : -size;
 }
 
+// Does an element need its second number? One of a dtype of 64 bits always does.
+HOST_DEVICE bool asks_second(Distribution distribution) {
+  return distribution == Distribution::spikes || distribution == Distribution::exact_products ||
+         distribution == Distribution::non_finite || distribution == Distribution::few;
+}
+
 // An element of an input that is N(0, scale) as a rule.
 HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t column, const Chance& c) {
   const bool hot = is_hot(args, row, column);
