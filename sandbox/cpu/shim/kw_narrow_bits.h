@@ -118,6 +118,28 @@ KW_DEVICE float __kw_half_value(unsigned short bits) {
 #endif
 }
 
+// A pair, the first in the lower half: converted at once where the processor can.
+KW_DEVICE unsigned __kw_half_bits_of_two(float x, float y) {
+#if defined(__F16C__) && !defined(KW_HALF_IN_SOFTWARE)
+  typedef float Floats __attribute__((vector_size(16)));
+  typedef int Ints __attribute__((vector_size(16)));
+  if (x == x && y == y) return reinterpret_cast<Ints>(__builtin_ia32_vcvtps2ph(Floats{x, y}, 0))[0];
+#endif
+  return __kw_half_bits(x) | static_cast<unsigned>(__kw_half_bits(y)) << 16;
+}
+KW_DEVICE void __kw_half_values_of_two(unsigned bits, float& x, float& y) {
+#if defined(__F16C__) && !defined(KW_HALF_IN_SOFTWARE)
+  typedef short Shorts __attribute__((vector_size(16)));
+  typedef int Ints __attribute__((vector_size(16)));
+  const auto values = __builtin_ia32_vcvtph2ps(reinterpret_cast<Shorts>(Ints{static_cast<int>(bits)}));
+  x = values[0] == values[0] ? values[0] : __kw_bits<float>(0x7fffffff);
+  y = values[1] == values[1] ? values[1] : __kw_bits<float>(0x7fffffff);
+#else
+  x = __kw_half_value(static_cast<unsigned short>(bits));
+  y = __kw_half_value(static_cast<unsigned short>(bits >> 16));
+#endif
+}
+
 // ---- bfloat16
 
 KW_DEVICE unsigned short __kw_bfloat16_bits(float value) {
@@ -126,6 +148,14 @@ KW_DEVICE unsigned short __kw_bfloat16_bits(float value) {
   return value != value ? 0x7fff : static_cast<unsigned short>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 KW_DEVICE float __kw_bfloat16_value(unsigned short bits) { return __kw_bits<float>(static_cast<unsigned>(bits) << 16); }
+
+KW_DEVICE unsigned __kw_bfloat16_bits_of_two(float x, float y) {
+  return __kw_bfloat16_bits(x) | static_cast<unsigned>(__kw_bfloat16_bits(y)) << 16;
+}
+KW_DEVICE void __kw_bfloat16_values_of_two(unsigned bits, float& x, float& y) {
+  x = __kw_bits<float>(bits << 16);
+  y = __kw_bits<float>(bits & 0xffff0000u);
+}
 
 // ---- e4m3 and e5m2
 

@@ -157,10 +157,16 @@ struct __kw_word {};
   KW_DEVICE T##2 __high2##n##2(T##2 a) { return T##2(a.y, a.y); }                                                     \
   KW_DEVICE T##2 __lows2##n##2(T##2 a, T##2 b) { return T##2(a.x, b.x); }                                             \
   KW_DEVICE T##2 __highs2##n##2(T##2 a, T##2 b) { return T##2(a.y, b.y); }                                            \
-  KW_DEVICE T##2 __floats2##n##2_rn(float x, float y) { return T##2(__float2##n(x), __float2##n(y)); }                \
+  KW_DEVICE T##2 __floats2##n##2_rn(float x, float y) {                                                               \
+    return __kw_bits<T##2>(__kw_##n##_bits_of_two(x, y));                                                             \
+  }                                                                                                                   \
   KW_DEVICE T##2 __float2##n##2_rn(float x) { return __##n##2##n##2(__float2##n(x)); }                                \
   KW_DEVICE T##2 __float22##n##2_rn(float2 a) { return __floats2##n##2_rn(a.x, a.y); }                                \
-  KW_DEVICE float2 __##n##22float2(T##2 a) { return float2{__##n##2float(a.x), __##n##2float(a.y)}; }                 \
+  KW_DEVICE float2 __##n##22float2(T##2 a) {                                                                          \
+    float2 values;                                                                                                    \
+    __kw_##n##_values_of_two(__kw_bits<unsigned>(a), values.x, values.y);                                             \
+    return values;                                                                                                    \
+  }                                                                                                                   \
   KW_NARROW_TO(T, n, signed char, char, rz, __builtin_truncf)                                                         \
   KW_NARROW_TO(T, n, unsigned char, uchar, rz, __builtin_truncf)                                                      \
   KW_NARROW_INTEGER(T, n, short, short)                                                                               \
