@@ -78,7 +78,7 @@ std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>
     const double least = std::max(ulps * ulp, always);
     const double of_element = core::is_f8(form.dtype) ? kUlpsBeyondRounding * least : least;
     units.push_back({length, scale, std::max(least, honest(scale)),
-                     std::max(of_element, honest(form.reduction.alike ? tiles[i].peak : scale)),
+                     std::max(of_element, honest(form.reduction.coherent ? tiles[i].peak : scale)),
                      std::max({ulps_in_all * ulp, always, honest(scale)}),
                      length > 0 && naive_is_right(form, tiles[i])});
   }

@@ -44,12 +44,14 @@ Reduction reduction_of(const benchsuite::Problem& problem, const core::Bindings&
   // alike: the squares of a mean.
   if (distribution == draws::Distribution::few || distribution == draws::Distribution::dominant) {
     const double made = problem.contract.sums ? static_cast<double>(problem.contract.sums->eval(axes)) : 0;
-    return {std::max(kFewTerms, made), 0, true};
+    return {std::max(kFewTerms, made), 0, true, true};
   }
   int64_t most_inputs = 0;
   for (const benchsuite::Tensor& tensor : problem.inputs) most_inputs = std::max(most_inputs, tensor.elements(axes));
   const auto outputs = static_cast<double>(output.elements(axes));
-  Reduction reduction{static_cast<double>(most_inputs) / outputs, 0, draws::rounds_alike(distribution)};
+  const bool alike = draws::rounds_alike(distribution);
+  Reduction reduction{static_cast<double>(most_inputs) / outputs, 0, alike,
+                      alike || distribution == draws::Distribution::alike};
   if (problem.contract.exact_integers) {  // an addition and a product a term
     reduction.terms = std::max(reduction.terms, static_cast<double>(problem.cost.flops.eval(axes)) / 2 / outputs);
   }

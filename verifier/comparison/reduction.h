@@ -17,6 +17,7 @@ struct Reduction {
   double terms = 1;
   double partial_sum = 0;
   bool alike = false;        // see rounds_alike
+  bool coherent = false;     // one element may be the sum of squares, much larger than its neighbours
   bool known_terms = false;  // the contract says how many: more is done with them than to add them up
 };
 

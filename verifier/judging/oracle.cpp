@@ -39,6 +39,10 @@ comparison::Tiling tiling_of(const benchsuite::Tensor& tensor, const core::Bindi
                                static_cast<size_t>(tensor.elements(axes)));
 }
 
+bool may_be_extreme(Distribution distribution) {
+  return draws::may_overflow(distribution) || distribution == Distribution::one_scale;
+}
+
 bool is_hardly_any(const verdicts::WrongResult& wrong) {
   return wrong.wrong_elements <= std::max(kFewIllConditioned, wrong.elements / kElementsForOneIllConditioned);
 }
@@ -216,26 +220,26 @@ std::variant<Match, Verdict> Oracle::compare(const LentBuffers& inputs, const co
   }
   // Where two dominant terms of a sum cancel, its order decides.
   if (expected.distribution == Distribution::dominant && is_one_ill_conditioned_element(result, true)) return Match{1};
-  // A softmax of scores near 1e30 is the value at the largest one, and rounding decides between two of them.
-  if (!draws::may_overflow(expected.distribution) && expected.distribution != Distribution::one_scale) return result;
   if (const uint64_t neighbours = neighbours_of_bad_luck(result, axes, expected); neighbours > 0) {
     result = compare_once(inputs, axes, outputs, index,
                           this->expected(inputs, axes, expected.distribution, true, neighbours), where);
   }
-  if (is_one_ill_conditioned_element(result, false)) return Match{1};
+  // A softmax of scores near 1e30 is the value at the largest one, and rounding decides between two of them.
+  if (may_be_extreme(expected.distribution) && is_one_ill_conditioned_element(result, false)) return Match{1};
   return result;
 }
 
-// Under a patch a few elements may decide, in which the naive solution errs by little now and by much for inputs close
-// by: a mean that it computes exactly cancels exactly.
+// A few elements may decide, in which the naive solution errs by little now and by much for inputs close by: a mean
+// that it computes exactly cancels exactly, one sum may be much longer than all others.
 uint64_t Oracle::neighbours_of_bad_luck(const std::variant<Match, Verdict>& result, const core::Bindings& axes,
                                         const Expected& expected) const {
   const auto* verdict = std::get_if<Verdict>(&result);
   const auto* wrong = verdict == nullptr ? nullptr : std::get_if<verdicts::WrongResult>(verdict);
-  if (wrong == nullptr || expected.has_neighbours()) return 0;
+  if (wrong == nullptr || expected.has_neighbours() || draws::is_exact(expected.distribution)) return 0;
   // Several rows may have such a mean beside one outlier of what they share.
   const int64_t few = std::max(kFewOfBadLuck, wrong->elements / kElementsForOneOfBadLuck);
-  if (wrong->ratio > kLuck && wrong->wrong_elements > few) return 0;
+  const bool small = wrong->ratio <= kLuck, are_few = wrong->wrong_elements <= few;
+  if (may_be_extreme(expected.distribution) ? !small && !are_few : !small || !are_few) return 0;
   const int64_t elements = most_elements(problem_, axes);
   if (elements <= kMostElementsForNeighbours) return kNeighboursOfAPatch;
   return elements <= kMostElementsOfALargePatch && is_hardly_any(*wrong) ? kNeighboursOfALargePatch : 0;
