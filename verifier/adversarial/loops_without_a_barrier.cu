@@ -9,7 +9,7 @@
 }
 */
 // Class: numerics.
-// On cpu: race.
+// On cpu: race or wrong_result.
 // No listed shape has as many rows: a block has its second row only at one that is drawn for its grid.
 #include <cuda_fp16.h>
 
