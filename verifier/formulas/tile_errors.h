@@ -84,7 +84,7 @@ HOST_DEVICE bool right_number(double y, double r, double rounded, const NumberRa
   return range.significand != 0 && fabs(r) > range.overflow && y == saturated(r, range);
 }
 
-// Of two numbers, where the second may be NaN: the first then. (fmax is a call.)
+// Return `a` where `b` is NaN. Compilers inline these, but not fmax and fmin.
 HOST_DEVICE double larger_of(double a, double b) { return b > a ? b : a; }
 HOST_DEVICE double smaller_of(double a, double b) { return b < a ? b : a; }
 

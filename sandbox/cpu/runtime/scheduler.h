@@ -151,8 +151,8 @@ class Scheduler {
   void blame_running() {
     if (current_->thread >= 0) current_thread_ = current_->thread;
   }
-  // Before any other call from device code: from now on until the block ends, each thread's end is told to those that
-  // wait for it.
+  // Every call from device code but next_thread() does this first. Until the block ends, a thread that returns then
+  // releases those that wait for it.
   void watch_threads() {
     if (quiet_) end_quiet();
   }
