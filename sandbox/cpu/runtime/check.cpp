@@ -90,6 +90,7 @@ class Checker {
   void fence() {
     Scheduler& scheduler = *running_scheduler();
     scheduler.publish();
+    scheduler.note_fence();
     if (!launch_.cooperative) {
       global_writes_.enter(cluster_of(scheduler));
       fences_.add(scheduler);
@@ -216,7 +217,12 @@ class Checker {
       return report(scheduler, FaultKind::out_of_bounds,
                     "writes to the input '" + last_buffer_->name + "', which is read-only", site, frame);
     }
-    return !last_buffer_->writable || check_order(scheduler, address, bytes, access, site, frame);
+    if (!last_buffer_->writable) return true;
+    if (!check_order(scheduler, address, bytes, access, site, frame)) return false;
+    if (changes_value(access) && is_strong(access) && access != Access::bulk_update) {
+      scheduler.note_store(reinterpret_cast<std::byte*>(address), bytes, is_store(access));
+    }
+    return true;
   }
 
   // For an access to last_buffer_.

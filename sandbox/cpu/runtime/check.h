@@ -53,9 +53,9 @@ void note_meeting_of_all();
 // Before another block runs: decides about a write that may be a race. May end the launch.
 void settle_suspicion();
 
-// read_only: through the cache for what a launch does not write. atomic_write: may be an exchange, whose value nobody
-// needs. block_update, block_exchange: atomic in the scope of the block. bulk_update: by a copy, so that its thread
-// sees nothing of what was there.
+// read_only: through the cache for what a launch does not write. atomic_write: an exchange, whose value may be
+// needed by nobody. block_update, block_exchange: atomic in the scope of the block. bulk_update: by a copy, so that its
+// thread sees nothing of what was there.
 enum class Access {
   read,
   read_only,
@@ -63,6 +63,7 @@ enum class Access {
   volatile_read,
   volatile_write,
   atomic_read,
+  atomic_store,
   atomic_write,
   atomic_update,
   block_update,
@@ -77,9 +78,10 @@ inline bool is_atomic(Access access) { return !is_read(access) && !is_write(acce
 inline bool is_strong(Access access) {
   return is_atomic(access) || access == Access::volatile_read || access == Access::volatile_write;
 }
+inline bool is_store(Access access) { return is_write(access) || access == Access::atomic_store; }
 inline bool is_exchange(Access access) { return access == Access::atomic_write || access == Access::block_exchange; }
 inline bool is_of_block(Access access) { return access == Access::block_update || access == Access::block_exchange; }
-inline bool needs_value(Access access) { return !is_write(access) && !is_exchange(access); }
+inline bool needs_value(Access access) { return !is_store(access) && !is_exchange(access); }
 inline bool changes_value(Access access) { return !is_read(access) && access != Access::atomic_read; }
 
 // Ends the launch with a Fault when the running CUDA thread must not make this access. `site`: the return address into

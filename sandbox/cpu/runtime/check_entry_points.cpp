@@ -94,7 +94,7 @@ struct TypeMismatch {
     return *at;                                                                                                        \
   }                                                                                                                    \
   void __wrap___tsan_atomic##bits##_store(volatile uint##bits##_t* at, uint##bits##_t value, int) {                    \
-    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_write);                                         \
+    KW_CHECK(const_cast<uint##bits##_t*>(at), bits / 8, Access::atomic_store);                                         \
     *at = value;                                                                                                       \
   }                                                                                                                    \
   uint##bits##_t __wrap___tsan_atomic##bits##_exchange(volatile uint##bits##_t* at, uint##bits##_t value, int order) { \

@@ -116,10 +116,13 @@ void Scheduler::poll() {
 
 void Scheduler::may_switch(const void* address, const void* site, const void* frame) {
   if (launch_->together == 1 || muted() || on_stack(reinterpret_cast<uintptr_t>(address))) return;
-  switches_ = switches_ * 6364136223846793005u + 1442695040888963407u;
-  if (switches_ >> 62 != 0) return;
+  if (draw() >> 62 != 0) return;
   set_site(site, frame);
   give_way();
+}
+
+void Scheduler::let_others_run_before_it() {
+  late_stores_.pay([this] { is_cooperative() ? spin() : static_cast<void>(give_way()); });
 }
 
 void Scheduler::note_poll(const volatile void* place, const void* site, const void* frame) {

@@ -473,5 +473,38 @@ TEST(Contention, AnExchangeFailsAsOthersComeBefore) {
   EXPECT_EQ(count(), 20 * kBlocks);
 }
 
+// Each block leaves a value and raises a flag; the next one waits for the flag, which may be seen before the value.
+TEST(Contention, AFlagMayComeBeforeItsValueWithoutAFence) {
+  const auto seen_early = [](const std::string& store, const std::string& between) {
+    Device device(R"(
+        extern "C" __global__ void k(int* data, int n) {
+          volatile int* values = data + 1;
+          int* flags = data + 1 + n;
+          const int b = atomicAdd(data, 1);
+          )" + store + between +
+                      R"(
+          if (b == 0) return;
+          while (((volatile int*)flags)[b - 1] == 0) {}
+          if (values[b - 1] == 0) data[1 + 2 * n + b] = 1;
+        })",
+                  Build::check);
+    constexpr int kBlocks = 300;
+    float* const data = device.add_floats("data", 1 + 3 * kBlocks, 0);
+    device.add_argument(kBlocks);
+    const auto fault = device.launch("k", kBlocks, 1, Order::seeded);
+    EXPECT_FALSE(fault) << fault->describe();
+    int64_t early = 0;
+    for (int b = 0; b < kBlocks; ++b) early += data[1 + 2 * kBlocks + b] != 0;
+    return early;
+  };
+  EXPECT_GT(seen_early("values[b] = 1;", "((volatile int*)flags)[b] = 1;"), 0);
+  EXPECT_GT(seen_early("values[b] = 1;", "atomicExch(flags + b, 1);"), 0);
+  EXPECT_GT(
+      seen_early("asm volatile(\"st.relaxed.gpu.s32 [%0], 1;\" :: \"l\"(values + b));", "atomicAdd(flags + b, 1);"), 0);
+  EXPECT_EQ(seen_early("values[b] = 1;", "__threadfence(); ((volatile int*)flags)[b] = 1;"), 0);
+  EXPECT_EQ(seen_early("values[b] = 1;", "__threadfence(); atomicExch(flags + b, 1);"), 0);
+  EXPECT_EQ(seen_early("values[b] = 1;", "asm volatile(\"st.release.gpu.s32 [%0], 1;\" :: \"l\"(flags + b));"), 0);
+}
+
 }  // namespace
 }  // namespace sandbox::cpu::runtime

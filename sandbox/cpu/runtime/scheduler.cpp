@@ -36,6 +36,7 @@ std::optional<Fault> Scheduler::run(const LaunchContext& launch) {
   const int64_t in_grid = launch.grid[0] * launch.grid[1] * launch.grid[2];
   const int64_t blocks = launch.cooperative ? in_grid : cluster_blocks_ * launch.together;
   switches_ = launch.seed;
+  late_stores_.begin_launch();
   const auto lanes = static_cast<int64_t>(lanes_in_warp());
   stride_ = blocks > 1 ? (threads_ + lanes - 1) / lanes * lanes : threads_;
   make_room(launch.cooperative ? threads_ * blocks : 0);
@@ -238,6 +239,7 @@ void Scheduler::fiber_main() {
 }
 
 void Scheduler::set_thread(int64_t thread) {
+  ++turn_;
   current_thread_ = thread;
   if (blocks_.size() > 1) enter(block_of(thread));
   __kw_thread_index = indices_[static_cast<size_t>(blocks_.size() == 1 ? thread : thread % stride_)];
@@ -267,6 +269,7 @@ void Scheduler::end_quiet_block() {
 }
 
 bool Scheduler::next_thread_to_watch() {
+  pay_late_store();
   if (current_->thread >= 0) {
     finish_thread();
     if (!own_block().ready.empty()) return false;

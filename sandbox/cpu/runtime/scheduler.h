@@ -16,6 +16,7 @@
 #include "sandbox/cpu/memory/fiber.h"
 #include "sandbox/cpu/runtime/clocks.h"
 #include "sandbox/cpu/runtime/device_state.h"
+#include "sandbox/cpu/runtime/late_stores.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/fault.h"
 
@@ -128,6 +129,16 @@ class Scheduler {
   void note_poll(const volatile void* place, const void* site, const void* frame);
   // Before an atomic or volatile access of the running thread: others may go on first, where clusters run together.
   void may_switch(const void* address, const void* site, const void* frame);
+  // Before an atomic or volatile write to global memory by the running thread (late_stores.h).
+  void note_store(std::byte* place, size_t bytes, bool is_store) {
+    if (launch_->together == 1 && !is_cooperative()) return;
+    late_stores_.before_write(place, bytes, turn_, is_store, draw() >> 63 != 0);
+  }
+  void note_fence() { late_stores_.fence(); }
+  // Before all else that the running thread does.
+  void pay_late_store() {
+    if (late_stores_.is_owed()) let_others_run_before_it();
+  }
   // The running thread changes what others may wait for.
   void note_progress() {
     ++progress_;
@@ -340,6 +351,8 @@ class Scheduler {
   void ready(Slot* slot) { blocks_[static_cast<size_t>(block_of(slot->thread))].ready.push(slot); }
   void end_cluster_phase();
   void end_grid_phase_if_done();
+  void let_others_run_before_it();  // before the late store is seen
+  uint64_t draw() { return switches_ = switches_ * 6364136223846793005u + 1442695040888963407u; }
   void spin();  // the running thread goes on when no other can
   bool copies_go_on();
   bool spinners_go_on();  // false when none spin, or when they have spun in vain for long
@@ -400,6 +413,8 @@ class Scheduler {
   uint32_t last_epoch_ = 0;
   uint64_t launches_ = 0;
   uint64_t switches_ = 0;  // what draws them
+  uint64_t turn_ = 0;      // of threads that run, between one switch and the next
+  LateStores late_stores_;
   int muted_ = 0;
   std::optional<Fault> fault_;
 };
@@ -408,7 +423,10 @@ class Scheduler {
 // launch at a time per process.
 inline Scheduler* running_scheduler_pointer = nullptr;
 inline Scheduler* running_scheduler() {
-  if (running_scheduler_pointer != nullptr) running_scheduler_pointer->watch_threads();
+  if (running_scheduler_pointer != nullptr) {
+    running_scheduler_pointer->watch_threads();
+    running_scheduler_pointer->pay_late_store();
+  }
   return running_scheduler_pointer;
 }
 

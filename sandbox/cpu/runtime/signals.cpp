@@ -67,9 +67,10 @@ memory::StackBounds signal_stack;  // of the handler; set once, by install_signa
 // none.
 __attribute__((no_sanitize_address)) void handle(int signal, siginfo_t* info, void* context) {
   memory::forget_frames(signal_stack);
-  Scheduler* scheduler = running_scheduler();
+  Scheduler* scheduler = running_scheduler_pointer;
   // Not device code: end as shells say it. A candidate process may not ask for more.
   if (scheduler == nullptr) ::_exit(kDiedOfSignal + signal);
+  scheduler->watch_threads();
   describe_signal(*scheduler, signal, *info, context);
   scheduler->leave();
 }
