@@ -7,8 +7,9 @@
 namespace agent::search {
 
 namespace {
-constexpr double kWaitingPerShare = 0.5;
-}
+constexpr double kWaitingPerShare = 0.5, kMostForEnding = 0.75;
+constexpr int64_t kFewestAttempts = 5;  // naive against itself, and the defaults of some solutions
+}  // namespace
 
 Budget::Budget(BudgetLeft limits, int64_t attempts_spent, double seconds_spent, Journal* journal, Clock clock)
     : limits_(limits),
@@ -51,13 +52,16 @@ std::optional<std::string> Budget::used_up() const {
 BudgetShare::BudgetShare(Budget& budget, std::string problem, BudgetLeft size)
     : budget_(budget), problem_(std::move(problem)), attempts_(size.attempts) {
   if (size.seconds) {
-    ends_ = budget.seconds() + *size.seconds;
+    ends_ = budget.seconds() + *size.seconds - std::min(budget.ending_, kMostForEnding * *size.seconds);
     waiting_left_ = kWaitingPerShare * *size.seconds;
   }
   budget.shares_.push_back(this);
 }
 
 BudgetShare::~BudgetShare() {
+  if (ends_ && budget_.seconds() > *ends_) {
+    budget_.ending_ = (budget_.ending_ + budget_.seconds() - *ends_) / 2;
+  }
   budget_.in_flight_ -= in_flight_;
   std::erase(budget_.shares_, this);
 }
@@ -99,7 +103,8 @@ std::optional<std::string> BudgetShare::attempts_used_up() const {
 
 std::optional<std::string> BudgetShare::time_up() const {
   if (budget_.limits_.seconds && budget_.seconds() >= *budget_.limits_.seconds) return "the time is used up";
-  if (ends_ && budget_.seconds() >= *ends_) return "its share of the time is used up";
+  const bool has_begun = charged_ >= kFewestAttempts || in_flight_ == 0;
+  if (ends_ && budget_.seconds() >= *ends_ && has_begun) return "its share of the time is used up";
   return std::nullopt;
 }
 

@@ -48,13 +48,16 @@ class Budget {
   Clock clock_;
   double begin_;
   int64_t in_flight_ = 0;  // attempts of all shares
+  double ending_ = 6;  // seconds that a search takes behind the end of its time, to confirm: a guess, then as of late
   std::vector<const BudgetShare*> shares_;
 };
 
 // One problem's share.
 class BudgetShare {
  public:
-  // `size`: of next_share(); without limits, those of the whole budget hold. Both must outlive it.
+  // `size`: of next_share(); without limits, those of the whole budget hold. Both must outlive it. Its time ends early
+  // by what the searches before it needed to end, so that the last problems have as much as the first; not before a few
+  // attempts, once they have begun.
   BudgetShare(Budget& budget, std::string problem, BudgetLeft size = {});
   ~BudgetShare();
   BudgetShare(const BudgetShare&) = delete;

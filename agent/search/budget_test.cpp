@@ -11,22 +11,60 @@ class Shares : public testing::Test {
   Budget budget_{{100, 120.0}, 0, 0, nullptr, [this] { return now_; }};
 };
 
+// Each ends 6 s early, to confirm what it found.
 TEST_F(Shares, EndOneAfterTheOther) {
   {
     const BudgetShare first(budget_, "a", budget_.next_share(3));
-    now_ += 39;
+    now_ += 33;
     EXPECT_FALSE(first.time_used_up());
     now_ += 1;
     EXPECT_EQ(first.time_used_up(), "its share of the time is used up");
+    now_ += 6;
   }
   const BudgetShare second(budget_, "b", budget_.next_share(2));
-  now_ += 39;
+  now_ += 33;
   EXPECT_FALSE(second.time_used_up());
+  now_ += 1;
+  EXPECT_TRUE(second.time_used_up());
+}
+
+TEST_F(Shares, LeaveTheTimeThatOthersNeededToConfirm) {
+  {
+    const BudgetShare first(budget_, "a", {{}, 56.0});
+    now_ += 60;
+  }
+  {
+    const BudgetShare second(budget_, "b", budget_.next_share(2));  // (6 + 10) / 2 s before its 30 s are over
+    now_ += 21;
+    EXPECT_FALSE(second.time_used_up());
+    now_ += 1;
+    EXPECT_TRUE(second.time_used_up());
+    now_ += 30;
+  }
+  // (8 + 30) / 2 s, but of 8 s no more than 6.
+  const BudgetShare third(budget_, "c", budget_.next_share(1));
+  now_ += 1;
+  EXPECT_FALSE(third.time_used_up());
+  now_ += 1;
+  EXPECT_EQ(third.time_used_up(), "its share of the time is used up");
+}
+
+TEST_F(Shares, EndBehindAFewAttempts) {
+  BudgetShare share(budget_, "a", budget_.next_share(3));
+  now_ += 60;
+  for (int i = 0; i < 5; ++i) {
+    share.attempt_begun();
+    EXPECT_FALSE(share.time_used_up());
+    share.charge_attempt();
+    share.attempt_over();
+  }
+  share.attempt_begun();
+  EXPECT_EQ(share.time_used_up(), "its share of the time is used up");
 }
 
 TEST_F(Shares, WaitingForRepliesDoesNotCountUpToHalfAShare) {
   BudgetShare share(budget_, "a", budget_.next_share(3));
-  now_ += 45;
+  now_ += 39;
   share.waited(10);
   EXPECT_FALSE(share.time_used_up());
   now_ += 5;
