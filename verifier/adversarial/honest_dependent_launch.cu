@@ -17,7 +17,11 @@
 extern "C" __global__ void parts(const float* x, float* partial, int N) {
   __shared__ float sums[128];
   float sum = 0;
-  for (size_t i = blockIdx.x * 128 + threadIdx.x; i < N; i += 64 * 128) sum += x[i];
+  for (size_t i = blockIdx.x * 128 + threadIdx.x; i < N;) {
+    float part = 0;  // one running sum for all would lose digits
+    for (int k = 0; k < 256 && i < N; ++k, i += 64 * 128) part += x[i];
+    sum += part;
+  }
   sums[threadIdx.x] = sum;
   __syncthreads();
   for (int half = 64; half > 0; half /= 2) {

@@ -22,12 +22,14 @@ extern "C" __global__ void statistics(const __half* x, const __half* w, const __
   const __half* in = x + (size_t)b * HW * C + first;
   const float first_x = __half2float(in[0]);
   float sum = 0, squares = 0;
-  for (int i = 0; i < HW; ++i) {
+  for (int begin = 0; begin < HW; begin += 256) {
     float a = 0, q = 0;
-    for (int c = 0; c < size; ++c) {
-      const float v = __half2float(in[(size_t)i * C + c]) - first_x;
-      a += v;
-      q += v * v;
+    for (int i = begin; i < HW && i < begin + 256; ++i) {
+      for (int c = 0; c < size; ++c) {
+        const float v = __half2float(in[(size_t)i * C + c]) - first_x;
+        a += v;
+        q += v * v;
+      }
     }
     sum += a;
     squares += q;
