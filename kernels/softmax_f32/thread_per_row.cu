@@ -11,13 +11,14 @@
 */
 // y[m, n] = exp(x[m, n] - max_m) / sum_k exp(x[m, k] - max_m); x, y: [M, N] row-major.
 //
-// For the cpu device, where a barrier or shuffle between lanes costs more than it saves. A call of expf takes longer than all
-// else that naive does, twice for each element. Here each exponential is computed once, kept in y and scaled there; and a
-// polynomial without a branch, in loops of CHUNK, becomes vector instructions of the host.
+// For the cpu device, where a barrier or shuffle between lanes costs more than it saves. A call of expf takes longer
+// than all else that naive does, twice for each element. Here each exponential is computed once, kept in y and scaled
+// there; and a polynomial without a branch, in loops of CHUNK, becomes vector instructions of the host.
 //
 // Measured on two cores (Debian 12, g++ 12), 256 x 1024, 2026-11-28: 412 us, 8.1x naive.
-// exp(x) for x <= 0: 2^k * exp(r) with |r| <= ln 2 / 2, and a polynomial for exp(r). Of anything below -87 it is exp(-87),
-// 2e-38. The comparison is of whole numbers, since one of floats may trap and therefore stays scalar.
+
+// exp(x) for x <= 0: 2^k * exp(r) with |r| <= ln 2 / 2, and a polynomial for exp(r). Of anything below -87 it is
+// exp(-87), 2e-38. The comparison is of whole numbers, since one of floats may trap and therefore stays scalar.
 __device__ __forceinline__ float exponential(float x) {
   const unsigned least = 0xc2ae0000, bits = __float_as_uint(x);  // least: -87
   x = __uint_as_float(bits < least ? bits : least);
