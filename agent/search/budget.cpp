@@ -38,7 +38,10 @@ BudgetLeft Budget::next_share(size_t problems_left, size_t at_once) const {
     share.attempts = (std::max<int64_t>(0, *share.attempts) + count - 1) / count;
   }
   const auto rounds = (count + static_cast<int64_t>(at_once) - 1) / static_cast<int64_t>(at_once);
-  if (share.seconds) *share.seconds /= static_cast<double>(rounds);
+  if (share.seconds) {
+    *share.seconds /= static_cast<double>(rounds);
+    if (rounds > 1) share.to_end = std::min(ending_, kMostForEnding * *share.seconds);
+  }
   return share;
 }
 
@@ -52,7 +55,7 @@ std::optional<std::string> Budget::used_up() const {
 BudgetShare::BudgetShare(Budget& budget, std::string problem, BudgetLeft size)
     : budget_(budget), problem_(std::move(problem)), attempts_(size.attempts) {
   if (size.seconds) {
-    ends_ = budget.seconds() + *size.seconds - std::min(budget.ending_, kMostForEnding * *size.seconds);
+    ends_ = budget.seconds() + *size.seconds - size.to_end;
     waiting_left_ = kWaitingPerShare * *size.seconds;
   }
   budget.shares_.push_back(this);

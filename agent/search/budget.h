@@ -14,6 +14,7 @@ namespace agent::search {
 struct BudgetLeft {
   std::optional<int64_t> attempts;
   std::optional<double> seconds;
+  double to_end = 0;  // of a share that others follow: seconds of it that are kept to confirm what is found
 };
 
 class BudgetShare;
@@ -56,8 +57,7 @@ class Budget {
 class BudgetShare {
  public:
   // `size`: of next_share(); without limits, those of the whole budget hold. Both must outlive it. Its time ends early
-  // by what the searches before it needed to end, so that the last problems have as much as the first; not before a few
-  // attempts, once they have begun.
+  // by what is kept to confirm, but not before a few attempts, once they have begun.
   BudgetShare(Budget& budget, std::string problem, BudgetLeft size = {});
   ~BudgetShare();
   BudgetShare(const BudgetShare&) = delete;
