@@ -58,16 +58,41 @@ add_dependencies(test_hip_worker kw_test_hip_memory)
 
 # One test program per folder, from the *_test.cpp files beside the sources. The label of a test is "fast" or "slow".
 # COST: the longest begin first, so that no core is idle at the end.
+# All tests together take long, so those that take long are in one of four parts (a label, part_1 to part_4), of which
+# scripts/test runs the one that the commit draws. What a kernel must pass is in no part, and so are fast tests, but for
+# those with sanitizers.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/slow_tests.txt slow REGEX "^[^#]")
 list(JOIN slow ":" slow)
-# Each test is a process of its own, but for suites that need what takes long to start (a judge, NVRTC, hiprtc): so many
-# processes have their tests.
-set(shared_suites_sandbox "All/NvrtcCompiles=4" "All/HiprtcCompiles=2" "All/KernelsOnCpu=2" "All/KernelsForGpus=1" "All/KernelsInHip=2")
-set(shared_suites_verifier "JudgeInputs=1" "JudgeKernels=1" "Problems/ShippedProblem=6")
-set(shared_suites_agent "HipDevice=1")
-set(shared ${shared_suites_sandbox} ${shared_suites_verifier} ${shared_suites_agent})
-list(TRANSFORM shared REPLACE "=.*" ".*")
+# Each test is a process of its own, but for suites that need what takes long to start (a judge, NVRTC, hiprtc): "=" so many
+# processes have their tests, the first one is in "@" this part (0: in none).
+set(shared_suites_sandbox "All/NvrtcCompiles.TheDefaultPoint=3@0" "All/NvrtcCompiles.AnotherPoint=4@1" "All/HiprtcCompiles=2@0"
+    "All/KernelsOnCpu=2@0" "All/KernelsForGpus=2@0" "All/KernelsInHip=4@1")
+set(shared_suites_verifier "Problems/ShippedProblem=8@1" "JudgeInputs=1@4" "JudgeKernels=1@4")
+set(shared_suites_agent "HipDevice=1@3")
+set(shared)
+foreach(entry ${shared_suites_sandbox} ${shared_suites_verifier} ${shared_suites_agent})
+  string(REGEX REPLACE "=.*" "" suite ${entry})
+  list(APPEND shared "${suite}*")
+endforeach()
+list(TRANSFORM shared REPLACE "^([^.]+)[*]$" "\\1.*")
 list(JOIN shared ":" shared)
+
+# Tests of a filter in so many processes: none is in a part where the first part is 0, and else each in the one after.
+function(kw_processes target name filter processes first_part label)
+  foreach(process RANGE 1 ${processes})
+    set(test "${name} ${process} of ${processes}")
+    set(labels ${label})
+    if(first_part)
+      math(EXPR part "(${first_part} + ${process} - 2) % 4 + 1")
+      list(APPEND labels part_${part})
+    endif()
+    math(EXPR index "${process} - 1")
+    add_test(NAME ${test} COMMAND ${target} --gtest_brief=1 --gtest_filter=${filter})
+    set_tests_properties(${test} PROPERTIES TIMEOUT 900 LABELS "${labels}" COST 12
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${processes};GTEST_SHARD_INDEX=${index}")
+  endforeach()
+endfunction()
+
 foreach(folder core benchsuite sandbox verifier results agent)
   if(KW_TESTS_${folder})
     add_executable(${folder}_tests ${KW_TESTS_${folder}})
@@ -87,32 +112,22 @@ foreach(folder core benchsuite sandbox verifier results agent)
     if(NOT folder MATCHES "core|benchsuite")
       add_dependencies(${folder}_tests kernelwright kernelwright-cpu kernelwright-cuda kernelwright-hip test_hip_worker)
     endif()
-    # A program takes longer to start than most fast tests take, so two processes have all of a folder.
-    foreach(process RANGE 1 2)
-      math(EXPR index "${process} - 1")
-      add_test(NAME "${folder} ${process} of 2" COMMAND ${folder}_tests --gtest_brief=1 --gtest_filter=-${slow})
-      set_tests_properties("${folder} ${process} of 2" PROPERTIES TIMEOUT 900 LABELS fast COST 11
-                           ENVIRONMENT "GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${index}")
-    endforeach()
-    if(NOT KW_FUZZ)
-      gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "${slow}:-${shared}" TEST_LIST ${folder}_slow
-                           PROPERTIES TIMEOUT 300 LABELS slow COST 10)
+    # A program takes longer to start than most fast tests take, so few processes have all of a folder.
+    if(KW_FUZZ)
+      kw_processes(${folder}_tests ${folder} -${slow} 4 1 fast)
+      continue()
     endif()
-  endif()
-endforeach()
-
-foreach(folder sandbox verifier agent)
-  if(NOT KW_FUZZ AND TARGET ${folder}_tests)
+    kw_processes(${folder}_tests ${folder} -${slow} 2 0 fast)
+    gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "${slow}:-${shared}" TEST_LIST ${folder}_slow
+                         PROPERTIES TIMEOUT 300 COST 10)
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_SOURCE_DIR}/cmake/test_parts.cmake)
     foreach(entry ${shared_suites_${folder}})
-      string(REGEX MATCH "^(.*)=([0-9]+)$" entry ${entry})
-      set(suite ${CMAKE_MATCH_1})
-      set(processes ${CMAKE_MATCH_2})
-      foreach(process RANGE 1 ${processes})
-        math(EXPR index "${process} - 1")
-        add_test(NAME "${suite} ${process} of ${processes}" COMMAND ${folder}_tests --gtest_brief=1 --gtest_filter=${suite}.*)
-        set_tests_properties("${suite} ${process} of ${processes}" PROPERTIES LABELS slow TIMEOUT 900 COST 12
-                             ENVIRONMENT "GTEST_TOTAL_SHARDS=${processes};GTEST_SHARD_INDEX=${index}")
-      endforeach()
+      string(REGEX MATCHALL "[^=@]+" entry "${entry}")
+      list(GET entry 0 suite)
+      list(GET entry 1 processes)
+      list(GET entry 2 first_part)
+      string(REGEX REPLACE "^([^.]+)$" "\\1." filter ${suite})
+      kw_processes(${folder}_tests ${suite} "${filter}*" ${processes} ${first_part} slow)
     endforeach()
   endif()
 endforeach()
@@ -133,17 +148,21 @@ if(KW_HIPRTC AND KW_COMGR AND TARGET sandbox_tests)
   endforeach()
 endif()
 
+add_test(NAME include_direction COMMAND ${CMAKE_SOURCE_DIR}/scripts/check_includes ${CMAKE_SOURCE_DIR})
+
+if(KW_FUZZ)
+  return()  # what follows runs much that is not ours to sanitize
+endif()
+
 # Exported projects are compiled by nvcc where it is.
 find_program(KW_NVCC nvcc HINTS ${CUDAToolkit_BIN_DIR} /usr/local/cuda/bin)
 if(KW_NVCC)
   target_compile_definitions(results_tests PRIVATE KW_NVCC="${KW_NVCC}")
   add_test(NAME try_exports COMMAND ${CMAKE_SOURCE_DIR}/scripts/try_exports --tree ${CMAKE_BINARY_DIR})
-  set_tests_properties(try_exports PROPERTIES LABELS export TIMEOUT 900 PROCESSORS 2 COST 30)
+  set_tests_properties(try_exports PROPERTIES LABELS "export;part_4" TIMEOUT 900 PROCESSORS 2 COST 30)
 else()
   message(WARNING "nvcc not found: exported projects are NOT compiled in the tests; install the CUDA Toolkit for that")
 endif()
-
-add_test(NAME include_direction COMMAND ${CMAKE_SOURCE_DIR}/scripts/check_includes ${CMAKE_SOURCE_DIR})
 
 # Pages in a real browser, where there is one with its driver. Ubuntu's chromium-browser may be a script that asks for a snap.
 find_program(KW_BROWSER NAMES chromium google-chrome chrome chromium-browser)
@@ -162,7 +181,7 @@ if(browser_works)
   add_test(NAME pages_browser_test
            COMMAND ${KW_BROWSER_PYTHON} ${CMAKE_SOURCE_DIR}/results/web/pages_browser_test.py --programs ${CMAKE_BINARY_DIR}/bin
                    --kernels ${CMAKE_SOURCE_DIR}/kernels --browser ${KW_BROWSER} --driver ${KW_BROWSER_DRIVER})
-  set_tests_properties(pages_browser_test PROPERTIES LABELS browser TIMEOUT 600 COST 20)
+  set_tests_properties(pages_browser_test PROPERTIES LABELS "browser;part_4" TIMEOUT 600 COST 20)
 else()
   message(WARNING "No Chromium or Chrome with chromedriver and python3-selenium: pages are NOT tried in a browser")
 endif()
@@ -177,15 +196,17 @@ endif()
 # The MCP server with the Python package mcp as its client. Where that cannot be had, it prints a line that says so.
 if(KW_PYTHON3)
   add_test(NAME try_mcp COMMAND ${KW_PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/try_mcp --tree ${CMAKE_BINARY_DIR})
-  set_tests_properties(try_mcp PROPERTIES LABELS slow TIMEOUT 600 SKIP_RETURN_CODE 77 COST 15)
+  set_tests_properties(try_mcp PROPERTIES LABELS "slow;part_3" TIMEOUT 600 SKIP_RETURN_CODE 77 COST 15)
 endif()
 
 # PyTorch on the processor. Where there is none, each test prints a line that says so, and counts as skipped.
 if(KW_PYTHON3)
+  set(part_of_files 3)
+  set(part_of_problems 1)
   foreach(group files problems)
     add_test(NAME try_pytorch_${group} COMMAND ${KW_PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/try_pytorch
              --tree ${CMAKE_BINARY_DIR} --only ${group})
-    set_tests_properties(try_pytorch_${group} PROPERTIES LABELS slow TIMEOUT 1500 SKIP_RETURN_CODE 77 COST 20)
+    set_tests_properties(try_pytorch_${group} PROPERTIES LABELS "slow;part_${part_of_${group}}" TIMEOUT 1500 SKIP_RETURN_CODE 77 COST 20)
   endforeach()
 else()
   message(WARNING "python3 not found: PyTorch is NOT tried in the tests")
