@@ -16,6 +16,7 @@ using sandbox::cpu::runtime::check_stack;
 using sandbox::cpu::runtime::note_fence;
 using sandbox::cpu::runtime::place_of;
 using sandbox::cpu::runtime::running_scheduler;
+using sandbox::cpu::runtime::running_scheduler_pointer;
 
 namespace {
 // The order by which shim/kw_atomic.h tells the scope of a block.
@@ -54,9 +55,19 @@ struct TypeMismatch {
     KW_POLL(address);                     \
   }
 
-#define KW_PLAIN(kind, bytes)                                                                       \
-  void __wrap___tsan_##kind##read##bytes(void* address) { KW_CHECK(address, bytes, Access::read); } \
-  void __wrap___tsan_##kind##write##bytes(void* address) { KW_CHECK(address, bytes, Access::write); }
+// Most are to variables of the thread's own.
+#define KW_IS_OWN(address)                                                           \
+  (running_scheduler_pointer != nullptr &&                                           \
+   running_scheduler_pointer->is_of_own_frames(reinterpret_cast<uintptr_t>(address), \
+                                               reinterpret_cast<uintptr_t>(__builtin_frame_address(0))))
+
+#define KW_PLAIN(kind, bytes)                                         \
+  void __wrap___tsan_##kind##read##bytes(void* address) {             \
+    if (!KW_IS_OWN(address)) KW_CHECK(address, bytes, Access::read);  \
+  }                                                                   \
+  void __wrap___tsan_##kind##write##bytes(void* address) {            \
+    if (!KW_IS_OWN(address)) KW_CHECK(address, bytes, Access::write); \
+  }
 #define KW_VOLATILE(kind, bytes)                                   \
   void __wrap___tsan_##kind##volatile_read##bytes(void* address) { \
     KW_POLL(address);                                              \

@@ -176,6 +176,11 @@ class Scheduler {
   // Whether `address` lies on the running thread's stack, or in the page below it.
   bool on_stack(uintptr_t address) const { return current_ != nullptr && current_->fiber.holds(address); }
   bool below_stack(uintptr_t address) const;
+  // Whether a plain access needs no more checks: it is to the frames of the running thread, from `frame` on, and
+  // nothing is due before it.
+  bool is_of_own_frames(uintptr_t address, uintptr_t frame) const {
+    return address >= frame && current_ != nullptr && address < current_->fiber.stack_end() && !late_stores_.is_owed();
+  }
   // Whether the running thread leaves too little of a stack that no unmapped page guards.
   bool stack_is_used_up() const {
     return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < current_->fiber.lowest_frame();
