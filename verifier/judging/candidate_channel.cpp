@@ -47,7 +47,8 @@ std::variant<CandidateChannel::Answer, ProcessFailure> CandidateChannel::ask(con
 
 std::variant<CandidateChannel::Answer, ProcessFailure> CandidateChannel::ask(const core::Json& request,
                                                                              const std::vector<int>& fds,
-                                                                             std::chrono::duration<double> deadline) {
+                                                                             std::chrono::duration<double> deadline,
+                                                                             const std::function<void()>& meanwhile) {
   Clock::time_point asked = Clock::now();
   try {
     // An answer before its question: the candidate speaks for its process.
@@ -57,6 +58,7 @@ std::variant<CandidateChannel::Answer, ProcessFailure> CandidateChannel::ask(con
   } catch (const sandbox::process::ChannelClosed&) {
     return ProcessFailure(ProcessDied{});
   }
+  meanwhile();
   return await("ok", asked, deadline);
 }
 

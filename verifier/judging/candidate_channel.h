@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,9 +42,10 @@ class CandidateChannel {
   // Waits until the candidate is loaded and can do nothing else any more.
   std::optional<ProcessFailure> await_loaded();
   std::variant<Answer, ProcessFailure> ask(const core::Json& request, const std::vector<int>& fds = {});
-  // For what may take longer than a launch.
-  std::variant<Answer, ProcessFailure> ask(const core::Json& request, const std::vector<int>& fds,
-                                           std::chrono::duration<double> deadline);
+  // For what may take longer than a launch. Does `meanwhile` until it listens.
+  std::variant<Answer, ProcessFailure> ask(
+      const core::Json& request, const std::vector<int>& fds, std::chrono::duration<double> deadline,
+      const std::function<void()>& meanwhile = [] {});
 
  private:
   std::variant<Answer, ProcessFailure> await(const char* expected, std::chrono::steady_clock::time_point asked,

@@ -104,13 +104,14 @@ std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedSha
     std::optional<Expected> expected;
     const bool by_chance = several && request.order == kSeeded;  // which block meets which is drawn for each launch
     for (int turns = 1, i = 0; i < turns; ++i) {
-      auto launched = shape.harness.launch(request, keys_.next());
+      // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
+      auto launched = shape.harness.launch_beside(request, keys_.next(), [&] {
+        if (!expected) expected = oracle_.expected(shape.inputs, shape.axes, Distribution::patchwork);
+      });
       if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
       const auto threads = static_cast<double>(draws::threads_of(plan_of(contender), oracle_.problem(), shape.axes));
       const double launch_us = std::get<Launched>(launched).us, us = launch_us / threads;
       pace = {std::max(pace.most_us, us), std::min(pace.least_us, us)};
-      // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
-      if (!expected) expected = oracle_.expected(shape.inputs, shape.axes, Distribution::patchwork);
       if (auto failed = shape.harness.audit(0, *expected, shape.where, findings_.worst_ratio)) return failed;
       if (by_chance && launch_us <= kLittle_us) turns = kTurnsOfSeveral;
     }
@@ -538,13 +539,12 @@ std::optional<Verdict> Checking::draw(Shape& shape, Distribution distribution, d
     here.order = traits_.thread_orders[request.order];
   }
   oracle_.fill(shape.inputs, shape.axes, distribution, draw_keys_.next(distribution), number);
-  auto launched = shape.harness.launch(request, keys_.next());
+  Expected expected;
+  auto launched = shape.harness.launch_beside(
+      request, keys_.next(), [&] { expected = oracle_.expected(shape.inputs, shape.axes, distribution); });
   if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, here);
   last_us_ = std::get<Launched>(launched).us;
-  if (auto verdict = shape.harness.audit(0, oracle_.expected(shape.inputs, shape.axes, distribution), here,
-                                         findings_.worst_ratio)) {
-    return verdict;
-  }
+  if (auto verdict = shape.harness.audit(0, expected, here, findings_.worst_ratio)) return verdict;
   ++findings_.launches;
   return std::nullopt;
 }

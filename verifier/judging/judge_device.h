@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -123,6 +124,14 @@ class CandidateProcess {
   virtual std::optional<ProcessFailure> prepare(const std::vector<std::vector<const LentBuffer*>>& slots,
                                                 const sandbox::LaunchPlan& plan, core::Json shape) = 0;
   virtual std::variant<Launched, ProcessFailure> launch(const LaunchRequest& request) = 0;
+  // Untimed; does `meanwhile` beside it, or afterwards where the judge would take what the launch needs. A process that
+  // fails at once may leave it undone.
+  virtual std::variant<Launched, ProcessFailure> launch_beside(const LaunchRequest& request,
+                                                               const std::function<void()>& meanwhile) {
+    auto launched = launch(request);
+    if (std::holds_alternative<Launched>(launched)) meanwhile();
+    return launched;
+  }
   // The time of a request without launches.
   virtual std::variant<Launched, ProcessFailure> ping() = 0;
 };

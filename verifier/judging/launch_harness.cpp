@@ -73,22 +73,27 @@ std::optional<ProcessFailure> LaunchHarness::prepare() {
 
 std::variant<Launched, ProcessFailure> LaunchHarness::launch(LaunchRequest request, uint64_t key) {
   if (request.hot) {
-    auto warmed = launch_once(request, ~key);
+    auto warmed = contender_.process->launch(poisoned(request, ~key));
     if (std::holds_alternative<ProcessFailure>(warmed)) return warmed;
   }
-  return launch_once(request, key);
+  return contender_.process->launch(poisoned(request, key));
 }
 
-std::variant<Launched, ProcessFailure> LaunchHarness::launch_once(const LaunchRequest& request, uint64_t key) {
+std::variant<Launched, ProcessFailure> LaunchHarness::launch_beside(const LaunchRequest& request, uint64_t key,
+                                                                    const std::function<void()>& meanwhile) {
+  return contender_.process->launch_beside(poisoned(request, key), meanwhile);
+}
+
+// The request, with its seed, once the slots that it asks for are poisoned.
+LaunchRequest LaunchHarness::poisoned(LaunchRequest request, uint64_t key) {
   key_ = statistics::one_way(key);
   for (size_t slot = 0; slot < request.slots; ++slot) {
     const std::vector<LentBuffer*> buffers = writable(slot);
     for (size_t i = 0; i < buffers.size(); ++i) oracle_.device().poison(*buffers[i], poison_keys(key_, slot, i));
   }
   oracle_.device().finish();
-  LaunchRequest seeded = request;
-  seeded.seed = statistics::one_way(~key_);
-  return contender_.process->launch(seeded);
+  request.seed = statistics::one_way(~key_);
+  return request;
 }
 
 std::optional<verdicts::Verdict> LaunchHarness::audit(size_t slot, const Expected& expected,

@@ -1,6 +1,7 @@
 // One candidate prepared on one shape, and the only path to a launch of it: poison, launch, audit.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -39,6 +40,9 @@ class LaunchHarness {
   // Poisons outputs, workspaces and slack of the requested slots with patterns of `key`, then launches on each of them.
   // A hot launch follows one like it, poisoned alike, so that the candidate cannot know which one counts.
   std::variant<Launched, ProcessFailure> launch(LaunchRequest request, uint64_t key);
+  // The same, untimed; see CandidateProcess::launch_beside().
+  std::variant<Launched, ProcessFailure> launch_beside(const LaunchRequest& request, uint64_t key,
+                                                       const std::function<void()>& meanwhile);
   // Judges what the last launch left behind in a slot: slack first, then each output. nullopt: right; `worst_ratio`
   // grows to the largest error relative to what the contract allows.
   std::optional<verdicts::Verdict> audit(size_t slot, const Expected& expected, const verdicts::Where& where,
@@ -49,7 +53,7 @@ class LaunchHarness {
   double difference_from(const LaunchHarness& other, size_t slot) const;
 
  private:
-  std::variant<Launched, ProcessFailure> launch_once(const LaunchRequest& request, uint64_t key);
+  LaunchRequest poisoned(LaunchRequest request, uint64_t key);
   std::vector<LentBuffer*> writable(size_t slot) const;  // outputs, then workspaces
 
   Oracle& oracle_;

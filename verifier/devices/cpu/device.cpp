@@ -188,18 +188,25 @@ class CpuProcess : public judging::CandidateProcess {
   }
 
   std::variant<Launched, ProcessFailure> launch(const LaunchRequest& request) override {
+    return launch_beside(request, [] {});
+  }
+  std::variant<Launched, ProcessFailure> launch_beside(const LaunchRequest& request,
+                                                       const std::function<void()>& meanwhile) override {
     const Order order = request.timed ? Order::timed : static_cast<Order>(request.order);
     return timed({{"op", "go"},
                   {"order", static_cast<int>(order)},
                   {"seed", request.seed},
                   {"unset_may_be_read", unset_may_be_read_}},
-                 deadline_ * request.patience);
+                 deadline_ * request.patience, meanwhile);
   }
-  std::variant<Launched, ProcessFailure> ping() override { return timed({{"op", "ping"}}, deadline_); }
+  std::variant<Launched, ProcessFailure> ping() override {
+    return timed({{"op", "ping"}}, deadline_, [] {});
+  }
 
  private:
-  std::variant<Launched, ProcessFailure> timed(const Json& request, std::chrono::duration<double> deadline) {
-    auto answer = channel_.ask(request, {}, deadline);
+  std::variant<Launched, ProcessFailure> timed(const Json& request, std::chrono::duration<double> deadline,
+                                               const std::function<void()>& meanwhile) {
+    auto answer = channel_.ask(request, {}, deadline, meanwhile);
     if (auto* failure = std::get_if<ProcessFailure>(&answer)) return std::move(*failure);
     return Launched{std::get<judging::CandidateChannel::Answer>(answer).json.at("elapsed_us").get<double>()};
   }
