@@ -5,8 +5,9 @@
   "description": "the reference: fp64, a block makes 64 x 64 elements of c through tiles in shared memory",
   "launches": [
     {"kernel": "gemm", "grid": ["ceil_div(N, 64)", "ceil_div(M, 64)", 1],
-     "block": ["min(8, max(ceil_div(N, 4), (M + N) * K / 4194304))",
-               "min(16, max(max(4, ceil_div(M, 4)), (M + N) * K / 2097152))", 1], "args": ["a", "b", "c", "M", "N", "K"]}
+     "block": ["min(8, max(ceil_div(N, 4), (M + N) * K / 65536))",
+               "min(16, max(max(4, ceil_div(M, 4)), (M + N) * K / 32768))", 1],
+     "args": ["a", "b", "c", "M", "N", "K"]}
   ]
 }
 */
@@ -15,34 +16,36 @@
 // c[m, n] = sum_k a[m, k] * b[k, n]; a: [M, K], b: [K, N], c: [M, N], all row-major.
 #include <cuda_fp16.h>
 
-// Each thread makes 4 x 8 elements, the 8 in two vectors, and few rows or columns have few threads where there is little
-// to load: the cpu device pays for threads and barriers.
-constexpr int kTile = 64, kDepth = 32, kRows = 4, kVector = 4, kVectors = 2, kAcross = kTile / (kVector * kVectors);
+// Each thread makes 4 x 8 elements, the 8 in two vectors. Few rows or columns have few threads where there is little to
+// load: the cpu device pays for threads and barriers.
+constexpr int kTile = 64, kDepth = 32, kRows = 4, kVector = 4, kVectors = 2,
+              kAcross = kTile / (kVector * kVectors);
 
 extern "C" __global__ void gemm(const __half* a, const __half* b, double* c, int M, int N, int K) {
   __shared__ double left[kDepth][kTile + 2], right[kDepth][kTile + 2];
+  const int threads = blockDim.x * blockDim.y, thread = threadIdx.y * blockDim.x + threadIdx.x;
   const int column = threadIdx.x * kVector, row = threadIdx.y * kRows;
   const int m0 = blockIdx.y * kTile, n0 = blockIdx.x * kTile;
   const int height = min(kTile, M - m0), width = min(kTile, N - n0);
-  for (int k = threadIdx.y; k < kDepth; k += blockDim.y) {
-    for (int i = threadIdx.x; i < kTile; i += blockDim.x) left[k][i] = right[k][i] = 0;
-  }
+  for (int i = thread; i < kTile * kDepth; i += threads) left[i / kTile][i % kTile] = right[i / kTile][i % kTile] = 0;
+  const int shift = width > 32 ? 6 : width > 16 ? 5 : width > 8 ? 4 : 3;  // 2 ^ shift columns are loaded
   double sums[kRows][kVectors][kVector] = {};
   for (int k0 = 0; k0 < K; k0 += kDepth) {
     const int depth = min(kDepth, K - k0);
     __syncthreads();
-    for (int m = threadIdx.y; m < height; m += blockDim.y) {
-      for (int k = threadIdx.x; k < depth; k += blockDim.x) {
-        left[k][m] = __half2float(a[(size_t)(m0 + m) * K + k0 + k]);
-      }
+#pragma unroll 4
+    for (int i = thread; i < height * kDepth; i += threads) {
+      const int k = i % kDepth, m = i / kDepth;
+      if (k < depth) left[k][m] = __half2float(a[(size_t)(m0 + m) * K + k0 + k]);
     }
-    for (int k = threadIdx.y; k < depth; k += blockDim.y) {
-      for (int n = threadIdx.x; n < width; n += blockDim.x) {
-        right[k][n] = __half2float(b[(size_t)(k0 + k) * N + n0 + n]);
-      }
+#pragma unroll 4
+    for (int i = thread; i < depth << shift; i += threads) {
+      const int k = i >> shift, n = i & (1 << shift) - 1;
+      if (n < width) right[k][n] = __half2float(b[(size_t)(k0 + k) * N + n0 + n]);
     }
     __syncthreads();
     if (row >= height || column >= width) continue;
+#pragma unroll 4
     for (int k = 0; k < depth; ++k) {
       const double *rows = &left[k][row], *low = &right[k][column], *high = low + kVector * kAcross;
       // Written out: g++ keeps the sums of nested loops in memory and takes 12 times as long.

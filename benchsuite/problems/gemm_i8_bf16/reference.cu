@@ -5,8 +5,8 @@
   "description": "the reference: fp64, a block makes 64 x 64 elements of c through tiles in shared memory",
   "launches": [
     {"kernel": "gemm", "grid": ["ceil_div(N, 64)", "ceil_div(M, 64)", 1],
-     "block": ["min(8, max(ceil_div(N, 4), (M + N) * K / 4194304))",
-               "min(16, max(max(4, ceil_div(M, 4)), (M + N) * K / 2097152))", 1],
+     "block": ["min(8, max(ceil_div(N, 4), (M + N) * K / 65536))",
+               "min(16, max(max(4, ceil_div(M, 4)), (M + N) * K / 32768))", 1],
      "args": ["a", "b", "scale_a", "scale_b", "c", "M", "N", "K"]}
   ]
 }
@@ -15,31 +15,36 @@
 // values. Sums of whole numbers are exact in double.
 // c[m, n] = scale_a[m] * scale_b[n] * sum_k a[m, k] * b[n, k]; a: [M, K], b: [N, K], c: [M, N], all row-major.
 
-// Each thread makes 4 x 8 elements, the 8 in two vectors, and few rows or columns have few threads where there is little
-// to load: the cpu device pays for threads and barriers.
-constexpr int kTile = 64, kDepth = 32, kRows = 4, kVector = 4, kVectors = 2, kAcross = kTile / (kVector * kVectors);
+// Each thread makes 4 x 8 elements, the 8 in two vectors. Few rows or columns have few threads where there is little to
+// load: the cpu device pays for threads and barriers.
+constexpr int kTile = 64, kDepth = 32, kRows = 4, kVector = 4, kVectors = 2,
+              kAcross = kTile / (kVector * kVectors);
 
 extern "C" __global__ void gemm(const int8_t* a, const int8_t* b, const float* scale_a, const float* scale_b,
                                 double* c, int M, int N, int K) {
   __shared__ double left[kDepth][kTile + 2], right[kDepth][kTile + 2];
+  const int threads = blockDim.x * blockDim.y, thread = threadIdx.y * blockDim.x + threadIdx.x;
   const int column = threadIdx.x * kVector, row = threadIdx.y * kRows;
   const int m0 = blockIdx.y * kTile, n0 = blockIdx.x * kTile;
   const int height = min(kTile, M - m0), width = min(kTile, N - n0);
-  for (int k = threadIdx.y; k < kDepth; k += blockDim.y) {
-    for (int i = threadIdx.x; i < kTile; i += blockDim.x) left[k][i] = right[k][i] = 0;
-  }
+  for (int i = thread; i < kTile * kDepth; i += threads) left[i / kTile][i % kTile] = right[i / kTile][i % kTile] = 0;
   double sums[kRows][kVectors][kVector] = {};
   for (int k0 = 0; k0 < K; k0 += kDepth) {
     const int depth = min(kDepth, K - k0);
     __syncthreads();
-    for (int m = threadIdx.y; m < height; m += blockDim.y) {
-      for (int k = threadIdx.x; k < depth; k += blockDim.x) left[k][m] = a[(size_t)(m0 + m) * K + k0 + k];
+#pragma unroll 4
+    for (int i = thread; i < height * kDepth; i += threads) {
+      const int k = i % kDepth, m = i / kDepth;
+      if (k < depth) left[k][m] = a[(size_t)(m0 + m) * K + k0 + k];
     }
-    for (int n = threadIdx.y; n < width; n += blockDim.y) {
-      for (int k = threadIdx.x; k < depth; k += blockDim.x) right[k][n] = b[(size_t)(n0 + n) * K + k0 + k];
+#pragma unroll 4
+    for (int i = thread; i < width * kDepth; i += threads) {
+      const int k = i % kDepth, n = i / kDepth;
+      if (k < depth) right[k][n] = b[(size_t)(n0 + n) * K + k0 + k];
     }
     __syncthreads();
     if (row >= height || column >= width) continue;
+#pragma unroll 4
     for (int k = 0; k < depth; ++k) {
       const double *rows = &left[k][row], *low = &right[k][column], *high = low + kVector * kAcross;
       // Written out: g++ keeps the sums of nested loops in memory and takes 12 times as long.

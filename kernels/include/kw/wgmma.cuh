@@ -1,4 +1,4 @@
-// wgmma: a warpgroup multiplies 64 x k by k x N matrices of bf16, f16 (k = 16) or e4m3 (k = 32) into f32 registers.
+// wgmma: a warpgroup multiplies 64 x k by k x N matrices of tf32 (k = 8), bf16, f16 (k = 16) or e4m3 (k = 32) into f32.
 // arch: sm_90a
 // problems: gemm, attention
 //
@@ -7,7 +7,7 @@
 // is, too, or in registers. A descriptor names a tile that TMA swizzled by 128 bytes:
 //  - k_major: a row of 128 bytes of contiguous k for each m (or n). The instruction's next k: + 32 bytes.
 //  - mn_major: boxes of 64 contiguous n (or m), box_bytes apart; in a box, a row of 128 bytes for each k. The next 16
-//    of k: + 2048 bytes. Not for e4m3.
+//    of k: + 2048 bytes. Not for e4m3 and tf32.
 // Descriptors count in units of 16 bytes: add bytes >> 4.
 //
 //   float sums[128];                                                         // 64 x 256
@@ -20,13 +20,14 @@
 //   kw::wgmma::wait<0>();
 //   kw::wgmma::settle(sums);
 //
-// Sums of e4m3 keep some 14 bits: take them out and add them in f32 every two instructions (64 of k).
+// Sums of e4m3 keep some 14 bits: take them out and add them in f32 every two instructions (64 of k). tf32 is f32 whose
+// lower 13 bits the instruction cuts off: add 0x1000 to the bits before, which rounds to the nearest.
 // It runs asynchronously: until wait(), nothing may touch d, a in registers, or the tiles. Tiles that threads wrote
 // instead of TMA need tma::fence() before.
 namespace kw {
 namespace wgmma {
 
-enum Type { bf16, f16, e4m3 };
+enum Type { bf16, f16, e4m3, tf32 };
 enum Major { k_major = 0, mn_major = 1 };  // as the instruction encodes it
 
 // In units of 16 bytes: the address in bits 0 to 13; from one box to the next (leading) in 16 to 29; from eight rows of
@@ -99,15 +100,20 @@ __device__ __forceinline__ void settle(unsigned (&a)[N]) {
     } else if constexpr (type == f16) {                                                                               \
       asm volatile(WG_IF(ADD) N "k16.f32.f16.f16 {" NUMBERS "}, " A ", " B ", p, 1, 1, " A_MAJOR ", " B_MAJOR ";\n}"  \
                    : SUMS : "l"(a), "l"(b), "r"(add), "n"(int(of_a)), "n"(int(of_b)));                                \
-    } else {                                                                                                          \
+    } else if constexpr (type == e4m3) {                                                                              \
       static_assert(of_a == k_major && of_b == k_major, "k must be contiguous");                                      \
       asm volatile(WG_IF(ADD) N "k32.f32.e4m3.e4m3 {" NUMBERS "}, " A ", " B ", p, 1, 1;\n}"                          \
                    : SUMS : "l"(a), "l"(b), "r"(add));                                                                \
+    } else {                                                                                                          \
+      static_assert(of_a == k_major && of_b == k_major, "k must be contiguous");                                      \
+      asm volatile(WG_IF(ADD) N "k8.f32.tf32.tf32 {" NUMBERS "}, " A ", " B ", p, 1, 1;\n}"                           \
+                   : SUMS : "l"(a), "l"(b), "r"(add));                                                                \
     }                                                                                                                 \
   }
-// multiply<type, major of b>(d, a0, a1, a2, a3, b, add): this thread's words of a, two elements (e4m3: four) along k.
-// Words 0 and 1: rows t % 32 / 4 and 8 more, k = t % 4 * 2 (e4m3: t % 4 * 4); words 2 and 3: the same rows, k 8 (e4m3:
-// 16) further. Sums d[8 * i] to d[8 * i + 7] of another product, packed in pairs, are a for k = 16 * i to 16 * i + 15.
+// multiply<type, major of b>(d, a0, a1, a2, a3, b, add): this thread's words of a, two elements (e4m3: four, tf32: one)
+// along k. Words 0 and 1: rows t % 32 / 4 and 8 more, k = t % 4 times the elements of a word; words 2 and 3: the same
+// rows, k four times those elements further. Sums d[8 * i] to d[8 * i + 7] of another product, packed in pairs, are a
+// for k = 16 * i to 16 * i + 15.
 #define WG_REGISTERS(N, COUNT, NUMBERS, SUMS, A, B, ADD, B_MAJOR)                                                     \
   template <Type type, Major of_b = k_major>                                                                          \
   __device__ __forceinline__ void multiply(float (&d)[COUNT], unsigned a0, unsigned a1, unsigned a2, unsigned a3,     \
@@ -118,9 +124,13 @@ __device__ __forceinline__ void settle(unsigned (&a)[N]) {
     } else if constexpr (type == f16) {                                                                               \
       asm volatile(WG_IF(ADD) N "k16.f32.f16.f16 {" NUMBERS "}, {" A "}, " B ", p, 1, 1, " B_MAJOR ";\n}"             \
                    : SUMS : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "r"(add), "n"(int(of_b)));                    \
-    } else {                                                                                                          \
+    } else if constexpr (type == e4m3) {                                                                              \
       static_assert(of_b == k_major, "k must be contiguous");                                                         \
       asm volatile(WG_IF(ADD) N "k32.f32.e4m3.e4m3 {" NUMBERS "}, {" A "}, " B ", p, 1, 1;\n}"                        \
+                   : SUMS : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "r"(add));                                    \
+    } else {                                                                                                          \
+      static_assert(of_b == k_major, "k must be contiguous");                                                         \
+      asm volatile(WG_IF(ADD) N "k8.f32.tf32.tf32 {" NUMBERS "}, {" A "}, " B ", p, 1, 1;\n}"                         \
                    : SUMS : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "l"(b), "r"(add));                                    \
     }                                                                                                                 \
   }
