@@ -222,7 +222,7 @@ judging::DeviceTraits traits_of_cpu() {
   // A reference takes seconds at a bench shape here, so only a win is held to it.
   traits.check.bench_shapes_from = verdicts::Effort::confirm;
   traits.check.unseen_elements = 32768;
-  traits.check.square_flops = 1 << 24;  // a side of 203 for a product of matrices
+  traits.check.square_flops = 1 << 26;
   traits.check.unseen_flops = 8'000'000;
   traits.check.beyond_bench = 4;  // bench shapes are small enough here for four times as much
   // An eighth of the work of 128, and yet with rows of 512 and more, at which a kernel may change its ways.
