@@ -237,7 +237,6 @@ judging::DeviceTraits traits_of_cpu() {
   traits.check.long_threads = 1 << 21;
   traits.check.middle_threads = 1 << 18;
   traits.check.checking_build_threads = 1 << 15;
-  traits.check.checking_build_us = 200'000;
   traits.check.persistent_threads = 1 << 15;
   traits.check.threads_for_draws = 1 << 18;
   traits.check.cost_for_draws = 30'000'000;
