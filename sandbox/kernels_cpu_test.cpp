@@ -254,12 +254,12 @@ class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
       for (const Tensor& output : GetParam().problem().outputs) {
         const bool counts_quanta = output.comparison.rule == benchsuite::OutputRule::quanta;
         const double tolerance = core::is_f8(output.dtype)            ? 7e-2
-                                 : GetParam().problem().contract.tf32 ? 1e-3
                                  : output.dtype == core::DType::bf16  ? 1e-2
                                  : counts_quanta                      ? 1e-2  // one of 127
                                  : output.dtype == core::DType::f16   ? 2e-3
-                                 : output.dtype == core::DType::f32   ? 2e-5
-                                                                      : 0;
+                                 : output.dtype != core::DType::f32   ? 0
+                                 : GetParam().problem().contract.tf32 ? 1e-3
+                                                                      : 2e-5;
         expect_near(got.at(output.name), expected.at(output.name), tolerance,
                     output.name + " at " + workload.name + ", " + describe(point));
       }
