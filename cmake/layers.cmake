@@ -9,7 +9,9 @@ endif()
 set(KW_OPTIMISED)
 set(KW_OPTIMISED_PROPERTIES COMPILE_OPTIONS -O2 SKIP_PRECOMPILE_HEADERS ON)  # GCC can use none that were precompiled otherwise
 set(KW_FUZZED)
-set(KW_FUZZED_PROPERTIES COMPILE_OPTIONS -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table,stack-depth)
+set(KW_FUZZED_PROPERTIES COMPILE_FLAGS "-fsanitize=alignment \
+-fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table,stack-depth")
+set(KW_PLAIN_OPTIONS)
 
 # kw_unite(<target> <source>...): compiles several C++ sources as one. Types of its namespace and file-local names are therefore
 # unique within a folder, which the compiler checks.
@@ -56,6 +58,7 @@ function(kw_layer folder)
   string(REPLACE "/" "_" library kw_${folder})
   string(REGEX REPLACE "/.*" "" top ${folder})
   add_library(${library} STATIC ${sources})
+  target_compile_options(${library} PRIVATE ${KW_PLAIN_OPTIONS})
   kw_unite(${library} ${sources})
   if(NOT folder STREQUAL "core")
     target_precompile_headers(${library} REUSE_FROM kw_core)

@@ -58,17 +58,22 @@ add_dependencies(test_hip_worker kw_test_hip_memory)
 
 # One test program per folder, from the *_test.cpp files beside the sources. The label of a test is "fast" or "slow".
 # COST: the longest begin first, so that no core is idle at the end.
-# All tests together take long, so those that take long are in one of four parts (a label, part_1 to part_4), of which
-# scripts/test runs the one that the commit draws. What a kernel must pass is in no part, and so are fast tests, but for
-# those with sanitizers.
+# All tests together take long, so those that take long are in one of six parts (a label, part_1 to part_6), of which
+# scripts/test runs the one that the commit draws. What a kernel must pass is in no part, and so are fast tests. With
+# sanitizers, the programs of a part (the target part_1 to part_6) have the fast tests of a folder or two.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/slow_tests.txt slow REGEX "^[^#]")
 list(JOIN slow ":" slow)
 # Each test is a process of its own, but for suites that need what takes long to start (a judge, NVRTC, hiprtc): "=" so many
 # processes have their tests, the first one is in "@" this part (0: in none).
-set(shared_suites_sandbox "All/NvrtcCompiles.TheDefaultPoint=3@0" "All/NvrtcCompiles.AnotherPoint=4@1" "All/HiprtcCompiles=2@0"
-    "All/KernelsOnCpu=2@0" "All/KernelsForGpus=2@0" "All/KernelsInHip=4@1")
-set(shared_suites_verifier "Problems/ShippedProblem=8@1" "JudgeInputs=1@4" "JudgeKernels=1@4")
-set(shared_suites_agent "HipDevice=1@3")
+set(shared_suites_sandbox "All/NvrtcCompiles.TheDefaultPoint=3@0" "All/NvrtcCompiles.AnotherPoint=6@1" "All/HiprtcCompiles=2@0"
+    "All/KernelsOnCpu=2@0" "All/KernelsForGpus=2@0" "All/KernelsInHip=6@1" "*Shim*=6@1")
+set(shared_suites_verifier "Problems/ShippedProblem=12@1" "JudgeInputs=1@4" "JudgeKernels=1@5")
+set(shared_suites_agent "HipDevice=1@6")
+# With sanitizers: folder=processes@part of the first one.
+set(sanitized "agent=2@1" "sandbox=2@3" "verifier=1@5" "results=1@6" "core=1@6" "benchsuite=1@6")
+foreach(part RANGE 1 6)
+  add_custom_target(part_${part})
+endforeach()
 set(shared)
 foreach(entry ${shared_suites_sandbox} ${shared_suites_verifier} ${shared_suites_agent})
   string(REGEX REPLACE "=.*" "" suite ${entry})
@@ -77,14 +82,20 @@ endforeach()
 list(TRANSFORM shared REPLACE "^([^.]+)[*]$" "\\1.*")
 list(JOIN shared ":" shared)
 
-# Tests of a filter in so many processes: none is in a part where the first part is 0, and else each in the one after.
-function(kw_processes target name filter processes first_part label)
+# Tests of a filter in so many processes: none is in a part where the first part is 0, and else each in the one after. `entry`:
+# name=processes@first part.
+function(kw_processes target entry filter label)
+  string(REGEX MATCHALL "[^=@*]+" entry "${entry}")
+  list(GET entry 0 name)
+  list(GET entry 1 processes)
+  list(GET entry 2 first_part)
   foreach(process RANGE 1 ${processes})
     set(test "${name} ${process} of ${processes}")
     set(labels ${label})
     if(first_part)
-      math(EXPR part "(${first_part} + ${process} - 2) % 4 + 1")
+      math(EXPR part "(${first_part} + ${process} - 2) % 6 + 1")
       list(APPEND labels part_${part})
+      add_dependencies(part_${part} ${target})
     endif()
     math(EXPR index "${process} - 1")
     add_test(NAME ${test} COMMAND ${target} --gtest_brief=1 --gtest_filter=${filter})
@@ -103,9 +114,7 @@ foreach(folder core benchsuite sandbox verifier results agent)
     else()
       target_precompile_headers(${folder}_tests REUSE_FROM core_tests)
     endif()
-    if(KW_FUZZ)
-      target_compile_options(${folder}_tests PRIVATE -fno-sanitize=alignment)  # a quarter
-    endif()
+    target_compile_options(${folder}_tests PRIVATE ${KW_PLAIN_OPTIONS})
     target_compile_definitions(${folder}_tests PRIVATE KW_SOURCE_FOLDER="${CMAKE_SOURCE_DIR}")
     set_target_properties(${folder}_tests PROPERTIES ENABLE_EXPORTS ON DEFINE_SYMBOL "")  # one header serves all
     # Tests find programs and data as an installed program would: beside themselves. The first two folders start none.
@@ -114,20 +123,19 @@ foreach(folder core benchsuite sandbox verifier results agent)
     endif()
     # A program takes longer to start than most fast tests take, so few processes have all of a folder.
     if(KW_FUZZ)
-      kw_processes(${folder}_tests ${folder} -${slow} 4 1 fast)
+      set(entry ${sanitized})
+      list(FILTER entry INCLUDE REGEX "^${folder}=")
+      kw_processes(${folder}_tests ${entry} -${slow} fast)
       continue()
     endif()
-    kw_processes(${folder}_tests ${folder} -${slow} 2 0 fast)
+    kw_processes(${folder}_tests ${folder}=2@0 -${slow} fast)
     gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "${slow}:-${shared}" TEST_LIST ${folder}_slow
                          PROPERTIES TIMEOUT 300 COST 10)
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_SOURCE_DIR}/cmake/test_parts.cmake)
     foreach(entry ${shared_suites_${folder}})
-      string(REGEX MATCHALL "[^=@]+" entry "${entry}")
-      list(GET entry 0 suite)
-      list(GET entry 1 processes)
-      list(GET entry 2 first_part)
+      string(REGEX REPLACE "=.*" "" suite ${entry})
       string(REGEX REPLACE "^([^.]+)$" "\\1." filter ${suite})
-      kw_processes(${folder}_tests ${suite} "${filter}*" ${processes} ${first_part} slow)
+      kw_processes(${folder}_tests ${entry} "${filter}*" slow)
     endforeach()
   endif()
 endforeach()
@@ -159,7 +167,7 @@ find_program(KW_NVCC nvcc HINTS ${CUDAToolkit_BIN_DIR} /usr/local/cuda/bin)
 if(KW_NVCC)
   target_compile_definitions(results_tests PRIVATE KW_NVCC="${KW_NVCC}")
   add_test(NAME try_exports COMMAND ${CMAKE_SOURCE_DIR}/scripts/try_exports --tree ${CMAKE_BINARY_DIR})
-  set_tests_properties(try_exports PROPERTIES LABELS "export;part_4" TIMEOUT 900 PROCESSORS 2 COST 30)
+  set_tests_properties(try_exports PROPERTIES LABELS "export;part_3" TIMEOUT 900 PROCESSORS 2 COST 30)
 else()
   message(WARNING "nvcc not found: exported projects are NOT compiled in the tests; install the CUDA Toolkit for that")
 endif()
@@ -196,7 +204,7 @@ endif()
 # The MCP server with the Python package mcp as its client. Where that cannot be had, it prints a line that says so.
 if(KW_PYTHON3)
   add_test(NAME try_mcp COMMAND ${KW_PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/try_mcp --tree ${CMAKE_BINARY_DIR})
-  set_tests_properties(try_mcp PROPERTIES LABELS "slow;part_3" TIMEOUT 600 SKIP_RETURN_CODE 77 COST 15)
+  set_tests_properties(try_mcp PROPERTIES LABELS "slow;part_4" TIMEOUT 600 SKIP_RETURN_CODE 77 COST 15)
 endif()
 
 # PyTorch on the processor. Where there is none, each test prints a line that says so, and counts as skipped.
