@@ -63,14 +63,14 @@ add_dependencies(test_hip_worker kw_test_hip_memory)
 # sanitizers, the programs of a part (the target part_1 to part_6) have the fast tests of a folder or two.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/slow_tests.txt slow REGEX "^[^#]")
 list(JOIN slow ":" slow)
-# Each test is a process of its own, but for suites that need what takes long to start (a judge, NVRTC, hiprtc): "=" so many
-# processes have their tests, the first one is in "@" this part (0: in none).
-set(shared_suites_sandbox "All/NvrtcCompiles.TheDefaultPoint=3@0" "All/NvrtcCompiles.AnotherPoint=6@1" "All/HiprtcCompiles=2@0"
-    "All/KernelsOnCpu=2@0" "All/KernelsForGpus=2@0" "All/KernelsInHip=6@1" "*Shim*=6@1")
-set(shared_suites_verifier "Problems/ShippedProblem=12@1" "JudgeInputs=1@4" "JudgeKernels=1@5")
-set(shared_suites_agent "HipDevice=1@6")
-# With sanitizers: folder=processes@part of the first one.
-set(sanitized "agent=2@1" "sandbox=2@3" "verifier=1@5" "results=1@6" "core=1@6" "benchsuite=1@6")
+# Each test is a process of its own, but for suites that need what takes long to start (a judge, NVRTC, hiprtc): "=" the
+# part of each process that has some of their tests (0: in none).
+set(shared_suites_sandbox "All/NvrtcCompiles.TheDefaultPoint=0,0,0" "All/NvrtcCompiles.AnotherPoint=1,2,3,4,5,6"
+    "All/HiprtcCompiles=0,0" "All/KernelsOnCpu=0,0" "All/KernelsForGpus=0,0" "All/KernelsInHip=1,2,3,4,5,6" "*Shim*=1,2,3,4,5,6")
+set(shared_suites_verifier "Problems/ShippedProblem=1,2,3,4,5,6,1,2,3,4,5,6" "JudgeInputs=4" "JudgeKernels=5")
+set(shared_suites_agent "HipDevice=6")
+# The same for the fast tests of each folder, with sanitizers.
+set(sanitized "agent=1,1,2,2" "sandbox=3,3,4,4" "verifier=5,5" "results=6,6" "core=6" "benchsuite=6")
 foreach(part RANGE 1 6)
   add_custom_target(part_${part})
 endforeach()
@@ -82,25 +82,24 @@ endforeach()
 list(TRANSFORM shared REPLACE "^([^.]+)[*]$" "\\1.*")
 list(JOIN shared ":" shared)
 
-# Tests of a filter in so many processes: none is in a part where the first part is 0, and else each in the one after. `entry`:
-# name=processes@first part.
+# Tests of a filter in several processes. `entry`: name=part,part...
 function(kw_processes target entry filter label)
-  string(REGEX MATCHALL "[^=@*]+" entry "${entry}")
-  list(GET entry 0 name)
-  list(GET entry 1 processes)
-  list(GET entry 2 first_part)
-  foreach(process RANGE 1 ${processes})
+  string(REGEX MATCHALL "[^=,*]+" parts "${entry}")
+  list(POP_FRONT parts name)
+  list(LENGTH parts processes)
+  set(index 0)
+  foreach(part ${parts})
+    math(EXPR process "${index} + 1")
     set(test "${name} ${process} of ${processes}")
     set(labels ${label})
-    if(first_part)
-      math(EXPR part "(${first_part} + ${process} - 2) % 6 + 1")
+    if(part)
       list(APPEND labels part_${part})
       add_dependencies(part_${part} ${target})
     endif()
-    math(EXPR index "${process} - 1")
     add_test(NAME ${test} COMMAND ${target} --gtest_brief=1 --gtest_filter=${filter})
     set_tests_properties(${test} PROPERTIES TIMEOUT 900 LABELS "${labels}" COST 12
                          ENVIRONMENT "GTEST_TOTAL_SHARDS=${processes};GTEST_SHARD_INDEX=${index}")
+    set(index ${process})
   endforeach()
 endfunction()
 
@@ -128,7 +127,7 @@ foreach(folder core benchsuite sandbox verifier results agent)
       kw_processes(${folder}_tests ${entry} -${slow} fast)
       continue()
     endif()
-    kw_processes(${folder}_tests ${folder}=2@0 -${slow} fast)
+    kw_processes(${folder}_tests ${folder}=0,0 -${slow} fast)
     gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "${slow}:-${shared}" TEST_LIST ${folder}_slow
                          PROPERTIES TIMEOUT 300 COST 10)
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_SOURCE_DIR}/cmake/test_parts.cmake)
@@ -209,7 +208,7 @@ endif()
 
 # PyTorch on the processor. Where there is none, each test prints a line that says so, and counts as skipped.
 if(KW_PYTHON3)
-  set(part_of_files 3)
+  set(part_of_files 2)
   set(part_of_problems 1)
   foreach(group files problems)
     add_test(NAME try_pytorch_${group} COMMAND ${KW_PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/try_pytorch
