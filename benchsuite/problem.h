@@ -73,8 +73,10 @@ enum class OutputRule {
   any_order,  // the elements of each row, in whatever order
   indices,    // places in the rows of an input: each must hold what the reference's place holds, none occurs twice
   quanta,     // integers that were rounded: each within 2 of the reference, 99.9 % within 1
+  between,  // i64 where rounding decides: the reference holds the least right number in the low 32 bits of its element,
+            // the largest one in the high 32 bits
 };
-KW_ENUM_NAMES(OutputRule, elements, equal, any_order, indices, quanta)
+KW_ENUM_NAMES(OutputRule, elements, equal, any_order, indices, quanta, between)
 struct OutputComparison {
   OutputRule rule = OutputRule::elements;
   // For indices: the input; an output that must hold the value at each place, or ""; whether the places of a row may

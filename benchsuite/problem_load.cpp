@@ -73,6 +73,13 @@ bool looks_like_problem(const fs::path& folder) {
   return false;
 }
 
+namespace {
+bool has_ranges(const Problem& problem) {
+  return std::ranges::any_of(problem.outputs,
+                             [](const Tensor& output) { return output.comparison.rule == OutputRule::between; });
+}
+}  // namespace
+
 Problem load_problem(const fs::path& folder) {
   const fs::path file = folder / kDefinition;
   Problem problem = parse_problem(read_part(file, kMaxJsonBytes), file.string());
@@ -90,6 +97,10 @@ Problem load_problem(const fs::path& folder) {
       throw core::InputError(folder.string(), "has reference.py and " + std::string(known.name),
                              "keep reference.py alone, or reference.cu and naive.cu");
     }
+  }
+  if (pytorch && has_ranges(problem)) {
+    throw core::InputError(file.string() + "#/outputs", "has \"compare\": \"between\", which reference.py cannot give",
+                           "write reference.cu and naive.cu: the reference gives two numbers for each element");
   }
   load_data_files(problem);
   return problem;

@@ -217,6 +217,10 @@ OutputComparison parse_comparison(const JsonView& view, core::DType dtype) {
   if (of_integers && (core::is_floating(dtype) || dtype == core::DType::boolean)) {
     view.fail("does not fit dtype " + std::string(core::name_of(dtype)), "indices and quanta are integers");
   }
+  if (comparison.rule == OutputRule::between && dtype != core::DType::i64) {
+    view.fail("does not fit dtype " + std::string(core::name_of(dtype)),
+              "use i64: the reference holds two numbers of 32 bits in each element");
+  }
   return comparison;
 }
 

@@ -238,6 +238,7 @@ TEST(Problem, OutputsSayHowTheyAreCompared) {
 TEST(ProblemRefusals, Comparisons) {
   EXPECT_THAT(refusal_with("/outputs/y/compare", "any-order"), HasSubstr("did you mean \"any_order\"?"));
   EXPECT_THAT(refusal_with("/outputs/y/compare", "quanta"), HasSubstr("does not fit dtype f32"));
+  EXPECT_THAT(refusal_with("/outputs/y/compare", "between"), HasSubstr("use i64"));
   EXPECT_THAT(refusal_with("/outputs/s/compare", "indices"), HasSubstr("name the input"));
   EXPECT_THAT(refusal_with("/inputs/x/compare", "equal"), HasSubstr("compare"));
   const auto refusal = [](const char* pointer, const Json& value) {

@@ -212,6 +212,16 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& expe
   }
 }
 
+// benchsuite::OutputRule::between: two numbers in an element of `expected`.
+void expect_between(const std::vector<double>& got, const std::vector<double>& expected, const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const auto range = static_cast<int64_t>(expected[i]);
+    ASSERT_GE(got[i], static_cast<double>(static_cast<int32_t>(range))) << what << ", element " << i;
+    ASSERT_LE(got[i], static_cast<double>(range >> 32)) << what << ", element " << i;
+  }
+}
+
 class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
  protected:
   KernelsOnCpu()
@@ -252,6 +262,10 @@ class KernelsOnCpu : public testing::TestWithParam<ShippedKernel> {
     for (const cpu::runtime::Order order : orders) {
       const auto got = candidate.run(workload.axes, inputs, order);
       for (const Tensor& output : GetParam().problem().outputs) {
+        if (output.comparison.rule == benchsuite::OutputRule::between) {
+          expect_between(got.at(output.name), expected.at(output.name), output.name + " at " + workload.name);
+          continue;
+        }
         const bool counts_quanta = output.comparison.rule == benchsuite::OutputRule::quanta;
         const double tolerance = core::is_f8(output.dtype)            ? 7e-2
                                  : output.dtype == core::DType::bf16  ? 1e-2

@@ -146,6 +146,10 @@ std::string comparison_words(const benchsuite::OutputComparison& comparison) {
       return "the elements of a row may stand in any order";
     case benchsuite::OutputRule::quanta:
       return "within 2 of the reference, 99.9 % of the elements within 1";
+    case benchsuite::OutputRule::between:
+      return "any number that rounding explains: the reference holds the least one in the low 32 bits of its element "
+             "and "
+             "the largest one in the high 32 bits; a kernel writes one number";
     case benchsuite::OutputRule::indices:
       return "places in the rows of " + comparison.into + ", each once: where values are equal, any of them will do" +
              (comparison.values.empty() ? "" : "; " + comparison.values + " holds the value at each place") +

@@ -150,6 +150,27 @@ std::variant<Match, verdicts::Verdict> compare_indices(const OutputForm& form, c
   return faults.verdict(form, output, ruled.expected.reference);
 }
 
+int64_t whole_number(std::span<const std::byte> bytes, int64_t at) {
+  int64_t value = 0;
+  std::memcpy(&value, bytes.data() + static_cast<size_t>(at) * sizeof value, sizeof value);
+  return value;
+}
+
+std::variant<Match, verdicts::Verdict> compare_ranges(const OutputForm& form, const RuledOutput& ruled) {
+  const std::span<const std::byte> output = ruled.outputs[ruled.index];
+  std::vector<std::byte> nearest(output.begin(), output.end());  // right numbers, for the verdict
+  Faults faults;
+  for (int64_t at = 0; at < form.tiling.elements; ++at) {
+    const int64_t got = whole_number(output, at), range = whole_number(ruled.expected.reference, at);
+    const int64_t least = static_cast<int32_t>(range), largest = range >> 32;
+    if (got >= least && got <= largest) continue;
+    const int64_t right = got < least ? least : largest;
+    std::memcpy(nearest.data() + static_cast<size_t>(at) * sizeof right, &right, sizeof right);
+    faults.add(at, "A number lies outside of the range that rounding explains.");
+  }
+  return faults.verdict(form, output, nearest);
+}
+
 // Rounding to a coarse grid turns the last bit of a sum into a whole step.
 constexpr int64_t kMostQuanta = 2, kUsualQuanta = 1;
 constexpr double kUnusualShare = 0.001;
@@ -252,6 +273,8 @@ std::variant<Match, verdicts::Verdict> compare_by_rule(const OutputForm& form, b
       return compare_quanta(form, ruled);
     case OutputRule::any_order:
       return compare_in_any_order(form, exact, ruled);
+    case OutputRule::between:
+      return compare_ranges(form, ruled);
     case OutputRule::elements:
     case OutputRule::equal:
       break;

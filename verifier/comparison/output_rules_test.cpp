@@ -166,5 +166,25 @@ TEST(OutputRules, QuantaOfAnOrdinaryDrawAreMostlyRight) {
   EXPECT_TRUE(accepted(1000, 225, "ordinary"));
 }
 
+TEST(OutputRules, NumbersLieInTheRangesOfTheReference) {
+  benchsuite::Problem problem;
+  problem.outputs = {tensor("token", DType::i64, {"M"}, {OutputRule::between, "", ""})};
+  const auto range = [](int64_t least, int64_t largest) { return largest << 32 | (least & 0xffffffff); };
+  const auto right = stored(DType::i64, std::vector<int64_t>{range(7, 9), range(-3, 0)});
+  const auto refused = [&](int64_t first, int64_t second) {
+    return judged(problem, 0, {}, {stored(DType::i64, std::vector<int64_t>{first, second})}, {right, {}});
+  };
+  for (const int64_t first : {7, 8, 9}) {
+    for (const int64_t second : {-3, 0}) EXPECT_FALSE(refused(first, second)) << first << ", " << second;
+  }
+  for (const int64_t wrong : {int64_t{6}, int64_t{10}, range(7, 9), int64_t{-1}})
+    EXPECT_TRUE(refused(wrong, -1)) << wrong;
+  const auto verdict = std::get<verdicts::WrongResult>(*refused(8, -5));
+  EXPECT_EQ(verdict.index, 1);
+  EXPECT_EQ(verdict.expected, -3);
+  EXPECT_EQ(verdict.got, -5);
+  EXPECT_EQ(std::get<verdicts::WrongResult>(*refused(12, 0)).expected, 9);
+}
+
 }  // namespace
 }  // namespace verifier::comparison::test

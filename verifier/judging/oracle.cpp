@@ -315,7 +315,7 @@ std::variant<Match, Verdict> Oracle::compare_on_host(const comparison::OutputFor
                                                      const Expected& expected) {
   const TensorBytes reference = reference_->fetch();
   const benchsuite::OutputRule rule = problem_.outputs[index].comparison.rule;
-  const bool asks_naive = rule != benchsuite::OutputRule::indices &&
+  const bool asks_naive = rule != benchsuite::OutputRule::indices && rule != benchsuite::OutputRule::between &&
                           (rule != benchsuite::OutputRule::quanta || expected.distribution == Distribution::ordinary);
   const TensorBytes naive = expected.naive_known || !asks_naive ? TensorBytes(reference.size()) : naive_->fetch();
   std::vector<comparison::NaiveRun> neighbours;
