@@ -42,7 +42,7 @@ add_library(kw_test_hip MODULE sandbox/hip/test_driver/runtime_fixture.cpp sandb
 target_include_directories(kw_test_hip PRIVATE ${CMAKE_SOURCE_DIR})
 set_target_properties(kw_test_hip PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${test_hip})
 add_executable(test_hip_worker verifier/devices/hip/test_worker_fixture.cpp)
-target_link_libraries(test_hip_worker PRIVATE -Wl,--whole-archive kw_sandbox -Wl,--no-whole-archive kw_verifier CLI11::CLI11)
+target_link_libraries(test_hip_worker PRIVATE -Wl,--whole-archive kw_sandbox -Wl,--no-whole-archive kw_verifier)
 set_target_properties(test_hip_worker PROPERTIES OUTPUT_NAME kernelwright-hip RUNTIME_OUTPUT_DIRECTORY ${test_hip} ENABLE_EXPORTS ON
   DEFINE_SYMBOL "")
 target_precompile_headers(test_hip_worker REUSE_FROM kw_core)
@@ -66,7 +66,8 @@ list(JOIN slow ":" slow)
 # Each test is a process of its own, but for suites that need what takes long to start (a judge, NVRTC, hiprtc): "=" the
 # part of each process that has some of their tests (0: in none).
 set(shared_suites_sandbox "All/NvrtcCompiles.TheDefaultPoint=0,0,0" "All/NvrtcCompiles.AnotherPoint=1,2,3,4,5,6"
-    "All/HiprtcCompiles=0,0" "All/KernelsOnCpu=0,0" "All/KernelsForGpus=0,0" "All/KernelsInHip=1,2,3,4,5,6" "*Shim*=1,2,3,4,5,6")
+    "All/HiprtcCompiles.TheDefaultPoint=0,0" "All/HiprtcCompiles.ForWaves=1,2,3,4,5,6" "All/KernelsOnCpu=0,0"
+    "All/KernelsForGpus=0,0" "All/KernelsInHip=1,2,3,4,5,6" "*Shim*=1,2,3,4,5,6")
 set(shared_suites_verifier "Problems/ShippedProblem=1,2,3,4,5,6,1,2,3,4,5,6" "JudgeInputs=4" "JudgeKernels=5")
 set(shared_suites_agent "HipDevice=6")
 # The same for the fast tests of each folder, with sanitizers.

@@ -67,7 +67,7 @@ struct JailLimits {
   size_t address_space_bytes = size_t{16} << 30;  // 0: no limit; ignored in builds with a sanitizer
   size_t file_bytes = size_t{256} << 20;
   unsigned open_files = 512;
-  unsigned processor_s = 0;        // 0: no limit
+  size_t processor_s = 0;          // 0: no limit
   size_t data_bytes = 0;           // private memory; 0: no limit
   int channel = -1;                // of a candidate process: its only permitted channel
   int most_level = kHighestLevel;  // lowered by tests that check lower levels

@@ -14,7 +14,7 @@ struct PythonRoleSettings {
   std::vector<std::filesystem::path> folders;  // which it may read; those of the system's libraries come on top
   std::vector<std::string> environment;        // "NAME=value"
   size_t memory_mib = 0;                       // private memory; 0: no limit
-  unsigned processor_s = 0;                    // 0: no limit
+  size_t processor_s = 0;                      // 0: no limit
   bool gpu = false;                            // opens the NVIDIA driver: no namespaces, and its device files
   // A folder that it may write to. If set, it may also start compilers: the system's programs and headers can be read.
   std::filesystem::path scratch;

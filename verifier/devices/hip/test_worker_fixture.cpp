@@ -2,7 +2,6 @@
 // for the test driver to execute (sandbox/hip/test_driver). Never installed.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -19,7 +18,7 @@
 #include "sandbox/hip/run/rocblas.h"
 #include "sandbox/hip/test_driver/host_part_fixture.h"
 #include "sandbox/process/sealed_memory.h"
-#include "sandbox/process/worker.h"
+#include "sandbox/process/worker_program.h"
 #include "verifier/devices/gpu/device.h"
 
 namespace {
@@ -28,7 +27,7 @@ using sandbox::Built;
 using sandbox::Compilation;
 
 struct Options {
-  std::string role, architecture;
+  std::string architecture;
   int device = 0;
   fs::path library, device_headers, hip_headers, scratch;
 };
@@ -85,34 +84,24 @@ sandbox::gpu::ReadyCompiler make_ready(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("The worker program of the hip device in tests.");
+  sandbox::process::WorkerOptions program("The worker program of the hip device in tests.",
+                                          {"compile", "run", "judge", "library"});
   Options options;
-  app.add_option("--role", options.role)->required();
-  app.add_option("--device-headers", options.device_headers);
-  app.add_option("--hip-headers", options.hip_headers);
-  app.add_option("--arch", options.architecture);
-  app.add_option("--scratch", options.scratch);
-  app.add_option("--device", options.device);
-  app.add_option("--hip-library", options.library);
-  CLI11_PARSE(app, argc, argv);
-  sandbox::process::Channel owner{core::UniqueFd(sandbox::process::kWorkerChannelFd)};
-  try {
-    if (options.role == "compile") {
+  program.add("device-headers", options.device_headers).add("hip-headers", options.hip_headers);
+  program.add("arch", options.architecture).add("scratch", options.scratch);
+  program.add("device", options.device).add("hip-library", options.library);
+  return program.run(argc, argv, [&](sandbox::process::Channel& owner) {
+    if (program.role() == "compile") {
       sandbox::gpu::serve_compilations(owner, {"see the message", 4096, 40}, [&] { return make_ready(options); });
     }
     const sandbox::hip::run::HipPlatform platform(options.library);
-    if (options.role == "run") sandbox::gpu::run::serve_run_role(owner, platform, options.device);
-    if (options.role == "library") {
+    if (program.role() == "run") sandbox::gpu::run::serve_run_role(owner, platform, options.device);
+    if (program.role() == "library") {
       sandbox::gpu::run::serve_library_role(owner, platform, options.device,
                                             [&](const sandbox::gpu::driver::Context& context, const std::string&) {
                                               return sandbox::hip::run::make_rocblas(context, options.library);
                                             });
     }
-    if (options.role == "judge") verifier::devices::gpu::serve_judge_role(owner, platform, options.device);
-  } catch (const sandbox::process::ChannelClosed&) {
-    return 0;  // the owner hung up
-  } catch (const std::exception& error) {
-    owner.send({{"error", error.what()}});
-    return 1;
-  }
+    if (program.role() == "judge") verifier::devices::gpu::serve_judge_role(owner, platform, options.device);
+  });
 }
