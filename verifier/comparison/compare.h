@@ -63,13 +63,15 @@ struct SecondLook {
 //                                                                         their tiles' scales
 //   |y - r|    <= t_max max(|b - r| / s) s + u
 // with (t_rms, t_max) = (4, 8) for f32 and f64, (2, 4) for narrower ones (10 for 8 where the contract gives sums of
-// more than 4096 terms: a running sum carries the errors of larger ones before it), and u one ulp of the output at s
-// (four in outputs of fewer than 64 elements), or what an honest sum errs by (rounding_of_sums) if that is more (of a
-// single element, where terms are rounded alike, at the tile's largest r instead of s), or (for f32 and bf16) the least
-// normal f32 times the root of the terms of a sum, since float atomics flush what is smaller, or reference_error. Naive
-// errors are the largest over the expected run and its neighbours: one error in a mean or a sum moves its whole row, so
-// that the naive error of a single row is a single number, which may be small by luck. In a tile whose r are all zero
-// (s = 0: what cancels) t_rms RMS(b - r) and t_max max |b - r| of that tile stand for the first terms.
+// more than 4096 terms: a running sum carries the errors of larger ones before it; 32 where terms are rounded alike:
+// then its error grows with the number of its steps, which an honest one may have eight times as many of as naive), and
+// u one ulp of the output at s (four in outputs of fewer than 64 elements), or what an honest sum errs by
+// (rounding_of_sums) if that is more (of a single element, where terms are rounded alike, at the tile's largest r
+// instead of s), or (for f32 and bf16) the least normal f32 times the root of the terms of a sum, since float atomics
+// flush what is smaller, or reference_error. Naive errors are the largest over the expected run and its neighbours: one
+// error in a mean or a sum moves its whole row, so that the naive error of a single row is a single number, which may
+// be small by luck. In a tile whose r are all zero (s = 0: what cancels) t_rms RMS(b - r) and t_max max |b - r| of that
+// tile stand for the first terms.
 //
 // An element of an output of 16 bits that errs by no more than 33/32 of half a step there is right.
 //

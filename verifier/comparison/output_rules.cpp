@@ -178,6 +178,8 @@ constexpr double kUnusualShare = 0.001;
 // of the elements. Of an ordinary draw this share may be off, and four times as many as the naive solution's are.
 constexpr double kOffShare = 0.05, kTimesNaive = 4;
 constexpr int64_t kEnoughForAShare = 1000;
+// Where a row's scale happens to be a power of two, a twelfth of its elements lie at a half.
+constexpr int64_t kRowsForAShare = 4;
 
 template <typename Byte>
 Quanta quanta_of_bytes(std::span<const std::byte> one, std::span<const std::byte> other) {
@@ -196,6 +198,7 @@ Quanta quanta_of_bytes(std::span<const std::byte> one, std::span<const std::byte
 bool is_often_off(const OutputForm& form, int64_t differing, const std::optional<Quanta>& naive) {
   const bool ordinary = form.where.distribution == draws::name_of(draws::Distribution::ordinary);
   if (!ordinary || !naive || form.tiling.elements < kEnoughForAShare) return false;
+  if (form.shape.empty() || form.tiling.elements < kRowsForAShare * form.shape.back()) return false;
   const double share = kOffShare * static_cast<double>(form.tiling.elements);
   return static_cast<double>(differing) > share + kTimesNaive * static_cast<double>(naive->differing);
 }

@@ -150,7 +150,8 @@ TEST(OutputRules, QuantaMayBeOneOffAndRarelyTwo) {
 // A kernel that cuts instead of rounding is one off in half of the elements. In other draws many may lie at a half.
 TEST(OutputRules, QuantaOfAnOrdinaryDrawAreMostlyRight) {
   benchsuite::Problem problem;
-  problem.outputs = {tensor("q", DType::i8, {"1000 * M"}, {OutputRule::quanta, "", ""})};
+  std::vector<std::string> shape{"M", "5", "200"};
+  problem.outputs = {tensor("q", DType::i8, shape, {OutputRule::quanta, "", ""})};
   const auto off_by_one = [](size_t count) {
     std::vector<int> values(2000);
     std::fill_n(values.begin(), count, 1);
@@ -164,6 +165,9 @@ TEST(OutputRules, QuantaOfAnOrdinaryDrawAreMostlyRight) {
   EXPECT_FALSE(accepted(101, 0, "ordinary"));
   EXPECT_TRUE(accepted(1000, 0, "patchwork"));
   EXPECT_TRUE(accepted(1000, 225, "ordinary"));
+  shape = {"1000 * M"};  // one row, whose scale may be a power of two
+  problem.outputs = {tensor("q", DType::i8, shape, {OutputRule::quanta, "", ""})};
+  EXPECT_TRUE(accepted(1000, 0, "ordinary"));
 }
 
 TEST(OutputRules, NumbersLieInTheRangesOfTheReference) {

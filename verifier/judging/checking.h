@@ -96,6 +96,7 @@ class Checking {
   size_t checking_turns_[2] = {};  // of shapes with one block, and with several
   std::vector<double> values_;     // that the source of the contender names
   double last_us_ = 0;             // of the last draw's launch
+  double quickest_us_ = INFINITY;  // of a thread, in launches of many
   size_t turn_ = 0;                // of thread orders
   size_t middle_turn_;             // of distributions at middle and longer shapes
   size_t dear_turn_;               // of those at longer shapes where launches are dear

@@ -2,6 +2,7 @@
 // device; a device that must differ says so in its DeviceTraits, with the reason.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -56,6 +57,8 @@ struct CheckPolicy {
   // the last for the checking build, without exception.
   int64_t far_threads = INT64_MAX, long_threads = INT64_MAX, middle_threads = INT64_MAX,
           checking_build_threads = INT64_MAX;
+  // ... and until it takes about so long there, told by the quickest thread of the shapes before.
+  double far_us = INFINITY;
   // A grid of so many threads or more, with as many at a nearer drawn shape, is timed there first.
   int64_t persistent_threads = INT64_MAX;
   // Where a plan launches more, or a shape costs more (bytes read plus operations), a longer or far shape sees one
