@@ -114,8 +114,8 @@ TEST_P(ShippedPlans, FitTheirProblem) {
   const std::vector<std::string> in_ptx{"causal_softmax_f16_team_of_warps", "decode_bf16_split_mma",
                                         "gemm_i8_bf16_tensor_cores",        "gemm_tf32_mma_sync",
                                         "gemm_w4_f16_rings_of_warps",       "gemm_w4_f16_tensor_cores",
-                                        "linear_attention_bf16_chunks_mma", "paged_decode_bf16_split_mma",
-                                        "varlen_attention_bf16_flash_mma"};
+                                        "linear_attention_bf16_chunks_mma", "mla_decode_bf16_split_mma",
+                                        "paged_decode_bf16_split_mma",      "varlen_attention_bf16_flash_mma"};
   const bool beyond = solution.arch.starts_with("sm_9") || std::ranges::count(in_ptx, kernel.name) > 0;
   EXPECT_EQ(kernel.says("cpu"), !beyond);
 }
