@@ -28,8 +28,8 @@ constexpr size_t kOrdersOfSeveral[] = {kSeeded, kSeeded, kReverse, kSeeded, kSee
 // Launches of several blocks in that order at one shape, where one takes no longer than so.
 constexpr int kTurnsOfSeveral = 3;
 constexpr double kLittle_us = 50'000;
-// So many threads tell how long one takes, apart from the launch.
-constexpr int64_t kManyThreads = 2048;
+// So long a launch tells how long a kernel takes.
+constexpr double kTelling_us = 2000;
 
 int64_t largest_tensor(const benchsuite::Problem& problem, const core::Bindings& axes) {
   int64_t most = 0;
@@ -372,9 +372,10 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedSha
   if (depth == Depth::residue || depth == Depth::middle || depth == Depth::values) come(policy.middle_threads, 0.5);
   if (depth == Depth::wide) come(policy.long_threads, 0.5);
   if (depth == Depth::far) {
-    const int64_t threads = std::max(policy.far_threads, largest_tensor(problem, axes));
-    const double affordable = policy.far_us / quickest_us_;
-    come(affordable < static_cast<double>(threads) ? static_cast<int64_t>(affordable) : threads, 0.75);
+    come(std::max(policy.far_threads, largest_tensor(problem, axes)), 0.75);
+    const double share = policy.far_us / (pace_.us() * static_cast<double>(cost_of(problem, reached)));
+    const auto threads = static_cast<double>(draws::threads_of(plan_of(contender), problem, reached));
+    if (share < 1) come(static_cast<int64_t>(share * threads), 0.75);
   }
   const bool beyond = depth == Depth::longer || depth == Depth::far;
   if (beyond && !draws::lends_enough(plan_of(contender), problem, reached, traits_.most_workspace_bytes)) {
@@ -392,8 +393,7 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedSha
                          [&](Shape& shape) { return draws_at(shape, depth, dear); });
   if (failed) return failed;
   findings_.scope.add(problem, reached);
-  const int64_t launched = draws::threads_of(plan_of(contender), problem, reached);
-  if (launched >= kManyThreads) quickest_us_ = std::min(quickest_us_, last_us_ / static_cast<double>(launched));
+  if (last_us_ >= kTelling_us) pace_.add(last_us_ / static_cast<double>(cost_of(problem, reached)));
   return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 // Is the candidate right? The part of a judgement that comes before any timing.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <string>
@@ -75,6 +76,20 @@ class Checking {
   struct Pace {
     double most_us = 0, least_us = 1e9;
   };
+  // Microseconds for an operation or a byte: the geometric mean over shapes, 0 before the first. A shape that fills
+  // little of a tile takes many times as long as others.
+  class UsualPace {
+   public:
+    void add(double us) {
+      logarithms_ += std::log(us);
+      ++shapes_;
+    }
+    double us() const { return shapes_ == 0 ? 0 : std::exp(logarithms_ / shapes_); }
+
+   private:
+    double logarithms_ = 0;
+    int shapes_ = 0;
+  };
   std::optional<verdicts::Verdict> checked_at(Contender& contender, const NamedShape& named, Pace& pace);
   std::vector<NamedShape> drawn_for_checking_build(const Contender& contender, verdicts::Effort effort,
                                                    int64_t most_threads);
@@ -96,10 +111,10 @@ class Checking {
   size_t checking_turns_[2] = {};  // of shapes with one block, and with several
   std::vector<double> values_;     // that the source of the contender names
   double last_us_ = 0;             // of the last draw's launch
-  double quickest_us_ = INFINITY;  // of a thread, in launches of many
-  size_t turn_ = 0;                // of thread orders
-  size_t middle_turn_;             // of distributions at middle and longer shapes
-  size_t dear_turn_;               // of those at longer shapes where launches are dear
+  UsualPace pace_;
+  size_t turn_ = 0;     // of thread orders
+  size_t middle_turn_;  // of distributions at middle and longer shapes
+  size_t dear_turn_;    // of those at longer shapes where launches are dear
 };
 
 }  // namespace verifier::judging

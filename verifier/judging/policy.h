@@ -57,7 +57,7 @@ struct CheckPolicy {
   // the last for the checking build, without exception.
   int64_t far_threads = INT64_MAX, long_threads = INT64_MAX, middle_threads = INT64_MAX,
           checking_build_threads = INT64_MAX;
-  // ... and until it takes about so long there, told by the quickest thread of the shapes before.
+  // ... and, at an end of the domain, until it takes about so long, told by what an operation or a byte took before.
   double far_us = INFINITY;
   // A grid of so many threads or more, with as many at a nearer drawn shape, is timed there first.
   int64_t persistent_threads = INT64_MAX;
