@@ -88,8 +88,15 @@ Bytes draw(const Tensor& tensor, const core::Bindings& axes, std::mt19937_64& ra
     });
     return bytes;
   }
+  const auto columns = static_cast<float>(tensor.shape.back().eval(axes));
+  std::uniform_real_distribution<float> uniform(static_cast<float>(tensor.init.low),
+                                                static_cast<float>(tensor.init.high));
   for (size_t i = 0; i < count; ++i) {
-    if (tensor.dtype == core::DType::f32) {
+    if (tensor.init.kind == benchsuite::Init::probabilities && tensor.dtype == core::DType::f32) {
+      put(i, std::abs(normal(random)) / columns);
+    } else if (tensor.init.kind == benchsuite::Init::uniform && tensor.dtype == core::DType::f32) {
+      put(i, uniform(random));
+    } else if (tensor.dtype == core::DType::f32) {
       put(i, normal(random));
     } else if (tensor.dtype == core::DType::f16) {
       put(i, static_cast<uint16_t>((random() & 0x83ff) | (11 + random() % 5) << 10));  // 1/16 to 2, either sign
