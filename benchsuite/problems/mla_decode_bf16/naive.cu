@@ -42,13 +42,12 @@ extern "C" __global__ void decode(const __nv_bfloat16* q, const __nv_bfloat16* c
     __syncthreads();
     scores[t] = expf(score - most);
     __syncthreads();
-    total *= keep;
-    for (int c = 0; c < 4; ++c) sums[c] *= keep;
     for (int j = 0; j < count; ++j) {
+      const float kept = j == 0 ? keep : 1;  // of the sums so far
       const __nv_bfloat16* value = cache + ((size_t)pages[(j0 + j) / 64] * 64 + (j0 + j) % 64) * D;
       const float weight = __bfloat162float(__float2bfloat16(scores[j]));
-      total += scores[j];
-      for (int c = 0; c < 4; ++c) sums[c] += weight * __bfloat162float(value[128 * c + t]);
+      total = total * kept + scores[j];
+      for (int c = 0; c < 4; ++c) sums[c] = sums[c] * kept + weight * __bfloat162float(value[128 * c + t]);
     }
     __syncthreads();
   }
