@@ -189,7 +189,7 @@ if(browser_works)
   add_test(NAME pages_browser_test
            COMMAND ${KW_BROWSER_PYTHON} ${CMAKE_SOURCE_DIR}/results/web/pages_browser_test.py --programs ${CMAKE_BINARY_DIR}/bin
                    --kernels ${CMAKE_SOURCE_DIR}/kernels --browser ${KW_BROWSER} --driver ${KW_BROWSER_DRIVER})
-  set_tests_properties(pages_browser_test PROPERTIES LABELS "browser;part_4" TIMEOUT 600 COST 20)
+  set_tests_properties(pages_browser_test PROPERTIES LABELS "browser;part_5" TIMEOUT 600 COST 20)
 else()
   message(WARNING "No Chromium or Chrome with chromedriver and python3-selenium: pages are NOT tried in a browser")
 endif()
