@@ -130,7 +130,7 @@ foreach(folder core benchsuite sandbox verifier results agent)
     endif()
     kw_processes(${folder}_tests ${folder}=0,0 -${slow} fast)
     gtest_discover_tests(${folder}_tests DISCOVERY_TIMEOUT 60 TEST_FILTER "${slow}:-${shared}" TEST_LIST ${folder}_slow
-                         PROPERTIES TIMEOUT 300 COST 10)
+                         PROPERTIES TIMEOUT 600 COST 10)
     set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_SOURCE_DIR}/cmake/test_parts.cmake)
     foreach(entry ${shared_suites_${folder}})
       string(REGEX REPLACE "=.*" "" suite ${entry})
@@ -198,7 +198,7 @@ endif()
 find_program(KW_PYTHON3 NAMES python3)
 if(KW_PYTHON3)
   add_test(NAME compile_for_amd COMMAND ${KW_PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/compile_for_amd)
-  set_tests_properties(compile_for_amd PROPERTIES LABELS slow TIMEOUT 300 SKIP_RETURN_CODE 77 COST 15)
+  set_tests_properties(compile_for_amd PROPERTIES LABELS slow TIMEOUT 900 SKIP_RETURN_CODE 77 COST 15)
 endif()
 
 # The MCP server with the Python package mcp as its client. Where that cannot be had, it prints a line that says so.
