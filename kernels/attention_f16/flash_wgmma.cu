@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90a",
   "description": "TMA producer, two warpgroups of wgmma in turns, softmax of a step under the sums of the step before",
-  "tunables": {"GROUP": [8, 4, 16, 32], "PINGPONG": [1, 0]},
+  "tunables": {"GROUP": [16, 8, 4, 32], "PINGPONG": [0, 1]},
   "tensor_maps": {
     "q_map": {"tensor": "q", "box": [64, 128, 1, 1], "swizzle": 128},
     "k_map": {"tensor": "k", "box": [64, 128, 1, 1], "swizzle": 128},

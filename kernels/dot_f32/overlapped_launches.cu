@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90",
   "description": "at most BLOCKS partial sums; the one block that adds them is launched early and waits",
-  "tunables": {"BLOCK": [512, 256, 1024], "BLOCKS": [2048, 1056, 528, 4096], "LOADS": [4, 2, 8]},
+  "tunables": {"BLOCK": [512, 256, 1024], "BLOCKS": [528, 2048, 1056, 4096], "LOADS": [2, 4, 8]},
   "workspace": {"partial": {"bytes": "4 * BLOCKS"}},
   "launches": [
     {"kernel": "partial_dots", "grid": ["min(BLOCKS, ceil_div(N, 8 * BLOCK * LOADS))", 1, 1], "block": ["BLOCK", 1, 1],

@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90a",
   "description": "persistent TMA and wgmma, 128 x 256 tiles, results leave by TMA under the next tile",
-  "tunables": {"STAGES": [4, 3], "CLUSTER": [1, 2], "BAND": [16, 8, 32], "BLOCKS": [132, 128]},
+  "tunables": {"STAGES": [3, 4], "CLUSTER": [1, 2], "BAND": [8, 16, 32], "BLOCKS": [128, 132]},
   "tensor_maps": {
     "a_map": {"tensor": "a", "box": [64, 128], "swizzle": 128, "l2_promotion": 256,
               "when": "(K % 8 == 0) * (N % 8 == 0)"},

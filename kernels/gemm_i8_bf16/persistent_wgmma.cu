@@ -4,8 +4,8 @@
   "backends": ["cuda"],
   "arch": "sm_90a",
   "description": "persistent TMA and int8 wgmma, 128 x COLUMNS tiles, results leave by TMA under the next tile",
-  "tunables": {"COLUMNS": [256, 128], "STAGES": [4, 3, 6], "CLUSTER": [1, 2], "BAND": [8, 4, 16],
-               "BLOCKS": [132, 128]},
+  "tunables": {"COLUMNS": [256, 128], "STAGES": [4, 3, 6], "CLUSTER": [1, 2], "BAND": [16, 8, 4],
+               "BLOCKS": [128, 132]},
   "constraints": ["STAGES * (128 + COLUMNS) * 128 + 35072 <= 232448"],
   "tensor_maps": {
     "a_map": {"tensor": "a", "box": [128, "128 / CLUSTER"], "swizzle": 128, "l2_promotion": 256,

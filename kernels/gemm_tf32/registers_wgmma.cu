@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90a",
   "description": "a rounded by a first launch; then TMA and wgmma for c^T = b^T a^T, b^T from registers",
-  "tunables": {"STAGES": [4, 3], "CLUSTER": [1, 2], "BAND": [16, 8, 32], "BLOCKS": [132, 128], "COPIERS": [1056, 528]},
+  "tunables": {"STAGES": [4, 3], "CLUSTER": [2, 1], "BAND": [16, 8, 32], "BLOCKS": [132, 128], "COPIERS": [1056, 528]},
   "workspace": {
     "a_rounded": {"bytes": "16 * M * ceil_div(K, 4)"},
     "b_padded": {"bytes": "16 * (N % 4 > 0) * K * ceil_div(N, 4) + 16"}

@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90",
   "description": "a block's ROWS rows arrive by one bulk copy each; many small blocks keep copies under way",
-  "tunables": {"BLOCK": [256, 128, 512], "ROWS": [1, 2, 4], "FIRST": [1, 0]},
+  "tunables": {"BLOCK": [512, 256, 128], "ROWS": [1, 2, 4], "FIRST": [1, 0]},
   "launches": [
     {"kernel": "gemv", "grid": ["ceil_div(M, ROWS)", 1, 1], "block": ["BLOCK", 1, 1],
      "shared_bytes": "(K % 8 == 0) * 2 * K * ROWS", "args": ["w", "x", "y", "M", "K"]}

@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90a",
   "description": "persistent TMA and wgmma over the 128 x 256 tiles of all experts, which each block counts off itself",
-  "tunables": {"STAGES": [4, 3, 2], "BLOCKS": [132, 128], "DOWN_FIRST": [1, 0]},
+  "tunables": {"STAGES": [4, 3, 2], "BLOCKS": [128, 132], "DOWN_FIRST": [1, 0]},
   "tensor_maps": {
     "x_map": {"tensor": "x", "box": [64, 128], "swizzle": 128, "l2_promotion": 256,
               "when": "(K % 8 == 0) * (N % 8 == 0)"},

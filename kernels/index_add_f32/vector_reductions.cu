@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90",
   "description": "a copy, then one red.v4.f32 per load of 16 bytes, launched before the copy ends",
-  "tunables": {"BLOCK": [256, 128, 512, 64], "ITEMS": [4, 8, 2, 1]},
+  "tunables": {"BLOCK": [512, 256, 128, 64], "ITEMS": [1, 4, 8, 2]},
   "launches": [
     {"kernel": "copy", "grid": ["ceil_div(ceil_div(M * D, 4), BLOCK * ITEMS)", 1, 1], "block": ["BLOCK", 1, 1],
      "args": ["x", "y", "M", "D"]},

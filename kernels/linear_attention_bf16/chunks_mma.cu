@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_80",
   "description": "chunks of 64 by cp.async and mma.sync, state in registers; segments, whose sums a first launch makes",
-  "tunables": {"BLOCKS": [132, 108, 264], "LEAST": [1024, 512, 2048], "STAGES": [2, 1]},
+  "tunables": {"BLOCKS": [132, 108, 264], "LEAST": [512, 1024, 2048], "STAGES": [2, 1]},
   "workspace": {
     "states": {"bytes": "65536 * max(1, B * H * (max(1, min(16, min(ceil_div(S, LEAST), BLOCKS / (B * H)))) - 1))"}
   },

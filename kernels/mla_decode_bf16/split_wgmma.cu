@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90a",
   "description": "blocks take equal shares of all pages: TMA, two warpgroups with wgmma, then a combine launch",
-  "tunables": {"BLOCKS": [132, 264], "MULTICAST": [1, 0], "LAZY": [1, 0]},
+  "tunables": {"BLOCKS": [132, 264], "MULTICAST": [0, 1], "LAZY": [1, 0]},
   "workspace": {
     "parts": {"bytes": "262144 * max(BLOCKS, ceil_div(H, 64))"},
     "stats": {"bytes": "1024 * max(BLOCKS, ceil_div(H, 64))"}

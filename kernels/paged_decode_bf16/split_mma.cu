@@ -4,8 +4,8 @@
   "backends": ["cuda"],
   "arch": "sm_80",
   "description": "blocks of CHUNK keys, whose pages warps stream into registers for mma.sync, then a combine launch",
-  "tunables": {"CHUNK": [1024, 512, 2048, 256], "WARPS": [4, 2], "RESIDENT": [12, 16, 8],
-               "HEADS_FIRST": [1, 0]},
+  "tunables": {"CHUNK": [512, 1024, 2048, 256], "WARPS": [2, 4], "RESIDENT": [8, 12, 16],
+               "HEADS_FIRST": [0, 1]},
   "workspace": {
     "parts": {"bytes": "512 * B * HK * G * ceil_div(M * T, CHUNK * ceil_div(M * T, 32 * CHUNK))"},
     "stats": {"bytes": "8 * B * HK * G * ceil_div(M * T, CHUNK * ceil_div(M * T, 32 * CHUNK))"}

@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90",
   "description": "a block per row, which comes by one bulk copy, stays in shared memory and leaves by another",
-  "tunables": {"BLOCK": [256, 512, 128], "OUT": [0, 1], "FIRST": [2, 0, 1], "ROOM": [1, 3]},
+  "tunables": {"BLOCK": [512, 256, 128], "OUT": [1, 0], "FIRST": [2, 0, 1], "ROOM": [1, 3]},
   "launches": [
     {"kernel": "rmsnorm", "grid": ["M", 1, 1], "block": ["BLOCK", 1, 1],
      "shared_bytes": "(N % 8 == 0) * 2 * N * (1 + (N <= 8192) * (ROOM - 1))", "args": ["x", "w", "y", "N"]}

@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90",
   "description": "a tile of positions comes and goes by bulk copies and is rotated in place in shared memory",
-  "tunables": {"BLOCK": [128, 256], "TILE": [16384, 8192, 32768], "HEADS": [4, 2, 8]},
+  "tunables": {"BLOCK": [128, 256], "TILE": [8192, 16384, 32768], "HEADS": [2, 4, 8]},
   "launches": [
     {"kernel": "rope", "grid": ["ceil_div(B * S, ceil_div(TILE, 2 * H * D))", 1, 1], "block": ["BLOCK", 1, 1],
      "shared_bytes": "2 * H * D * ceil_div(TILE, 2 * H * D)",

@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90",
   "description": "a cluster of blocks per row, which stays in their registers; maxima and sums are exchanged",
-  "tunables": {"CLUSTER": [16, 8, 4], "BLOCK": [512, 256, 1024], "PACKS": [8, 4]},
+  "tunables": {"CLUSTER": [8, 16, 4], "BLOCK": [512, 256, 1024], "PACKS": [8, 4]},
   "constraints": ["BLOCK * PACKS <= 8192", "CLUSTER * BLOCK * PACKS <= 65536", "CLUSTER * BLOCK * PACKS >= 32768"],
   "launches": [
     {"kernel": "softmax", "grid": ["M * CLUSTER", 1, 1], "block": ["BLOCK", 1, 1], "cluster": ["CLUSTER", 1, 1],

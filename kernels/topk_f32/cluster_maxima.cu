@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90",
   "description": "one pass for maxima of groups; a cluster shares a row where rows are few; the best 64 to 96 groups are read again",
-  "tunables": {"BLOCK": [256, 512, 128], "LOADS": [8, 4], "BLOCKS": [512, 256]},
+  "tunables": {"BLOCK": [512, 256, 128], "LOADS": [8, 4], "BLOCKS": [512, 256]},
   "launches": [
     {"kernel": "topk", "grid": ["M * (1 + (M <= BLOCKS / 2)) * (1 + (M <= BLOCKS / 4)) * (1 + (M <= BLOCKS / 8))", 1, 1],
      "block": ["BLOCK", 1, 1],

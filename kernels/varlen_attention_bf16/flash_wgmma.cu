@@ -4,7 +4,7 @@
   "backends": ["cuda"],
   "arch": "sm_90a",
   "description": "persistent blocks draw tiles, long sequences first; TMA, GROUPS warpgroups of wgmma, lazy maximum",
-  "tunables": {"GROUPS": [2, 3], "KEYS": [128, 64], "STAGES": [2, 3, 4, 5], "IN_TURNS": [0, 1], "HEADS": [8, 16, 4, 32],
+  "tunables": {"GROUPS": [2, 3], "KEYS": [64, 128], "STAGES": [3, 2, 4, 5], "IN_TURNS": [0, 1], "HEADS": [4, 8, 16, 32],
                "POLY": [0, 8, 4], "BLOCKS": [132]},
   "constraints": ["(GROUPS == 2) + (KEYS == 64)", "32768 * GROUPS + 512 * KEYS * STAGES <= 229376"],
   "workspace": {"drawn": {"bytes": "4", "zeroed": true}},
