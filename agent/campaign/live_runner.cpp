@@ -14,6 +14,10 @@ namespace agent::campaign {
 namespace {
 using verifier::verdicts::Effort;
 
+double ms_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
 bool is_win(const verifier::verdicts::Judgement& judgement) {
   return judgement.measurement && judgement.measurement->outcome == verifier::statistics::Outcome::win;
 }
@@ -236,8 +240,7 @@ void LiveRunner::examine(const search::Candidate& candidate, verifier::verdicts:
   } catch (const core::SystemError& error) {
     throw core::SystemError(std::string(error.what()) + "; the win counts without it");
   }
-  judgement.stages.sanitizer_ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  judgement.stages.sanitizer_ms = ms_since(begin);
 }
 
 // A GPU reports little more than which launch failed; compute-sanitizer finds the place. The verdict stands either way.
@@ -272,10 +275,12 @@ void LiveRunner::judged(Job& job, const judges::JudgeResult& result) {
 
 // Without the device, which judges others meanwhile.
 void LiveRunner::await_host(Job& job) {
+  const auto begin = std::chrono::steady_clock::now();
   job.awaits_host =
-      std::async(std::launch::async, [this, number = job.number, on_host = std::move(*job.on_host)]() mutable {
+      std::async(std::launch::async, [this, begin, number = job.number, on_host = std::move(*job.on_host)]() mutable {
         auto finding = std::make_shared<judges::HostCheck::Finding>(on_host.get());
-        post(number, [this, finding](Job& here) {
+        post(number, [this, begin, finding](Job& here) {
+          here.record.judgement.stages.host_wait_ms = ms_since(begin);
           if (verifier::verdicts::is_correct(here.record.judgement.verdict)) {
             judges::HostCheck::add(std::move(*finding), here.record.judgement, std::move(*here.doubtful));
           } else {

@@ -10,7 +10,8 @@ core::Json to_json(const Judgement& judgement) {
                    {{"check_ms", judgement.stages.check_ms},
                     {"timing_ms", judgement.stages.timing_ms},
                     {"audit_ms", judgement.stages.audit_ms},
-                    {"sanitizer_ms", judgement.stages.sanitizer_ms}}}};
+                    {"sanitizer_ms", judgement.stages.sanitizer_ms},
+                    {"host_wait_ms", judgement.stages.host_wait_ms}}}};
   if (judgement.measurement) json["measurement"] = to_json(*judgement.measurement);
   return json;
 }
@@ -21,7 +22,7 @@ Judgement judgement_from_json(const core::JsonView& json) {
   Judgement judgement{verdict_from_json(json.at("verdict")),
                       {},
                       {stages.at("check_ms").number(), stages.at("timing_ms").number(), stages.at("audit_ms").number(),
-                       stages.at("sanitizer_ms").number()},
+                       stages.at("sanitizer_ms").number(), stages.at("host_wait_ms").number()},
                       seed.json().get<uint64_t>()};
   if (json.has("measurement")) judgement.measurement = measurement_from_json(json.at("measurement"));
   return judgement;

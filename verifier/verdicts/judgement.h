@@ -47,6 +47,7 @@ struct CheckSettings {
 struct StageTimes {
   double check_ms = 0, timing_ms = 0, audit_ms = 0;
   double sanitizer_ms = 0;  // of confirmations on a GPU; 0: no sanitizer watched
+  double host_wait_ms = 0;  // for the cpu device's look at a GPU's kernel, once the GPU was done with it
 };
 
 struct Judgement {

@@ -60,6 +60,15 @@ sandbox::TunableBinding chosen_binding(const sandbox::Solution& solution, const 
   return actions::point_of(solution, changed, "--set");
 }
 
+std::string stages_text(const search::Attempt& attempt) {
+  const verifier::verdicts::StageTimes& stages = attempt.stages;
+  std::string text = fmt::format("compile {:.0f} ms, check {:.0f} ms, timing {:.0f} ms, audits {:.0f} ms",
+                                 attempt.compile_ms, stages.check_ms, stages.timing_ms, stages.audit_ms);
+  if (stages.sanitizer_ms > 0) text += fmt::format(", compute-sanitizer {:.0f} ms", stages.sanitizer_ms);
+  if (stages.host_wait_ms > 0) text += fmt::format(", waiting for the cpu device's look {:.0f} ms", stages.host_wait_ms);
+  return text;
+}
+
 void show(const search::Attempt& attempt, const std::string& file, const std::string& against, bool json) {
   const auto counters =
       attempt.measurement ? attempt.measurement->counters : std::vector<verifier::verdicts::Counters>{};
@@ -73,7 +82,9 @@ void show(const search::Attempt& attempt, const std::string& file, const std::st
                     {"compile_ms", attempt.compile_ms},
                     {"check_ms", attempt.stages.check_ms},
                     {"timing_ms", attempt.stages.timing_ms},
-                    {"audit_ms", attempt.stages.audit_ms}};
+                    {"audit_ms", attempt.stages.audit_ms},
+                    {"sanitizer_ms", attempt.stages.sanitizer_ms},
+                    {"host_wait_ms", attempt.stages.host_wait_ms}};
     if (attempt.measurement) line["measurement"] = to_json(*attempt.measurement);
     if (!counters.empty()) {
       line["findings"] = core::Json::array();  // `measurement` has the counters
@@ -87,8 +98,7 @@ void show(const search::Attempt& attempt, const std::string& file, const std::st
   if (attempt.measurement) print("{}", measurement_text(*attempt.measurement, against));
   for (const auto& finding : findings) print("  {}\n", finding.sentence);
   if (!counters.empty() && findings.empty()) print("  The hardware's counters show nothing that stands out.\n");
-  print("compile {:.0f} ms, check {:.0f} ms, timing {:.0f} ms, audits {:.0f} ms; recorded as attempt {}\n",
-        attempt.compile_ms, attempt.stages.check_ms, attempt.stages.timing_ms, attempt.stages.audit_ms, attempt.id);
+  print("{}; recorded as attempt {}\n", stages_text(attempt), attempt.id);
 }
 
 std::deque<Entry> load_entries(const JudgeOptions& options, campaign::LoadedData& data) {
