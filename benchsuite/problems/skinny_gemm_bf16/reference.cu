@@ -1,0 +1,23 @@
+/* kernelwright
+{
+  "problem": "skinny_gemm_bf16",
+  "backends": ["cpu", "cuda", "hip"],
+  "description": "the reference: fp64, one thread per element of y",
+  "launches": [
+    {"kernel": "gemm", "grid": ["ceil_div(N, 64)", "M", 1], "block": [64, 1, 1], "args": ["x", "w", "y", "N", "K"]}
+  ]
+}
+*/
+// Floating outputs of a reference are double, whatever the problem's output dtype: the judge compares with unrounded
+// values.
+// y[m, n] = sum_k x[m, k] * w[n, k]; x: [M, K], w: [N, K], y: [M, N], all row-major.
+#include <cuda_bf16.h>
+
+extern "C" __global__ void gemm(const __nv_bfloat16* x, const __nv_bfloat16* w, double* y, int N, int K) {
+  const int n = blockIdx.x * blockDim.x + threadIdx.x, m = blockIdx.y;
+  if (n >= N) return;
+  double sum = 0;
+  for (int k = 0; k < K; ++k)
+    sum += (double)__bfloat162float(x[(size_t)m * K + k]) * __bfloat162float(w[(size_t)n * K + k]);
+  y[(size_t)m * N + n] = sum;
+}
