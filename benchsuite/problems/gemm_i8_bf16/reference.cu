@@ -17,11 +17,11 @@
 
 // Each thread makes 4 x 8 elements, the 8 in two vectors. Few rows or columns have few threads where there is little to
 // load: the cpu device pays for threads and barriers.
-constexpr int kTile = 64, kDepth = 32, kRows = 4, kVector = 4, kVectors = 2,
+constexpr int kTile = 64, kDepth = 32, kAtOnce = 8, kRows = 4, kVector = 4, kVectors = 2,
               kAcross = kTile / (kVector * kVectors);
 
-extern "C" __global__ void gemm(const int8_t* a, const int8_t* b, const float* scale_a, const float* scale_b,
-                                double* c, int M, int N, int K) {
+extern "C" __global__ void gemm(const int8_t* a, const int8_t* b, const float* scale_a, const float* scale_b, double* c,
+                                int M, int N, int K) {
   __shared__ double left[kDepth][kTile + 2], right[kDepth][kTile + 2];
   const int threads = blockDim.x * blockDim.y, thread = threadIdx.y * blockDim.x + threadIdx.x;
   const int column = threadIdx.x * kVector, row = threadIdx.y * kRows;
@@ -32,15 +32,28 @@ extern "C" __global__ void gemm(const int8_t* a, const int8_t* b, const float* s
   for (int k0 = 0; k0 < K; k0 += kDepth) {
     const int depth = min(kDepth, K - k0);
     __syncthreads();
-#pragma unroll 4
-    for (int i = thread; i < height * kDepth; i += threads) {
-      const int k = i % kDepth, m = i / kDepth;
-      if (k < depth) left[k][m] = a[(size_t)(m0 + m) * K + k0 + k];
+    // Several loads at a time: a GPU waits for each that a store follows.
+    for (int i0 = thread; i0 < height * kDepth; i0 += kAtOnce * threads) {
+      double loaded[kAtOnce];
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int i = min(i0 + u * threads, height * kDepth - 1), k = min(i % kDepth, depth - 1), m = i / kDepth;
+        loaded[u] = a[(size_t)(m0 + m) * K + k0 + k];
+      }
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int i = i0 + u * threads;
+        if (i < height * kDepth) left[i % kDepth][i / kDepth] = loaded[u];
+      }
     }
-#pragma unroll 4
-    for (int i = thread; i < width * kDepth; i += threads) {
-      const int k = i % kDepth, n = i / kDepth;
-      if (k < depth) right[k][n] = b[(size_t)(n0 + n) * K + k0 + k];
+    for (int i0 = thread; i0 < width * kDepth; i0 += kAtOnce * threads) {
+      double loaded[kAtOnce];
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int i = min(i0 + u * threads, width * kDepth - 1), k = min(i % kDepth, depth - 1), n = i / kDepth;
+        loaded[u] = b[(size_t)(n0 + n) * K + k0 + k];
+      }
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int i = i0 + u * threads;
+        if (i < width * kDepth) right[i % kDepth][i / kDepth] = loaded[u];
+      }
     }
     __syncthreads();
     if (row >= height || column >= width) continue;

@@ -16,7 +16,7 @@
 // c[m, n] = sum_k a[m, k] * b[k, n]; a: [M, K], b: [K, N], c: [M, N], all row-major.
 // Each thread makes 4 x 8 elements, the 8 in two vectors. Few rows or columns have few threads where there is little to
 // load: the cpu device pays for threads and barriers.
-constexpr int kTile = 64, kDepth = 32, kRows = 4, kVector = 4, kVectors = 2,
+constexpr int kTile = 64, kDepth = 32, kAtOnce = 8, kRows = 4, kVector = 4, kVectors = 2,
               kAcross = kTile / (kVector * kVectors);
 
 extern "C" __global__ void gemm(const float* a, const float* b, double* c, int M, int N, int K) {
@@ -31,15 +31,29 @@ extern "C" __global__ void gemm(const float* a, const float* b, double* c, int M
   for (int k0 = 0; k0 < K; k0 += kDepth) {
     const int depth = min(kDepth, K - k0);
     __syncthreads();
-#pragma unroll 4
-    for (int i = thread; i < height * kDepth; i += threads) {
-      const int k = i % kDepth, m = i / kDepth;
-      if (k < depth) left[k][m] = a[(size_t)(m0 + m) * K + k0 + k];
+    // Several loads at a time: a GPU waits for each that a store follows.
+    for (int i0 = thread; i0 < height * kDepth; i0 += kAtOnce * threads) {
+      double loaded[kAtOnce];
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int i = min(i0 + u * threads, height * kDepth - 1), k = min(i % kDepth, depth - 1), m = i / kDepth;
+        loaded[u] = a[(size_t)(m0 + m) * K + k0 + k];
+      }
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int i = i0 + u * threads;
+        if (i < height * kDepth) left[i % kDepth][i / kDepth] = loaded[u];
+      }
     }
-#pragma unroll 4
-    for (int i = thread; i < depth << shift; i += threads) {
-      const int k = i >> shift, n = i & (1 << shift) - 1;
-      if (n < width) right[k][n] = b[(size_t)(k0 + k) * N + n0 + n];
+    for (int i0 = thread; i0 < depth << shift; i0 += kAtOnce * threads) {
+      double loaded[kAtOnce];
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int i = min(i0 + u * threads, (depth << shift) - 1), k = i >> shift,
+                  n = min(i & (1 << shift) - 1, width - 1);
+        loaded[u] = b[(size_t)(k0 + k) * N + n0 + n];
+      }
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int i = i0 + u * threads;
+        if (i < depth << shift) right[i >> shift][i & (1 << shift) - 1] = loaded[u];
+      }
     }
     __syncthreads();
     if (row >= height || column >= width) continue;

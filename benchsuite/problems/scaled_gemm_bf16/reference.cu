@@ -19,7 +19,7 @@
 
 // Each thread makes 4 x 8 elements, the 8 in two vectors. Few rows or columns have few threads where there is little to
 // load: the cpu device pays for threads and barriers.
-constexpr int kTile = 64, kDepth = 32, kRows = 4, kVector = 4, kVectors = 2,
+constexpr int kTile = 64, kDepth = 32, kAtOnce = 8, kRows = 4, kVector = 4, kVectors = 2,
               kAcross = kTile / (kVector * kVectors);
 
 extern "C" __global__ void gemm(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b, const float* scale_a,
@@ -34,15 +34,28 @@ extern "C" __global__ void gemm(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b, 
   for (int k0 = 0; k0 < K; k0 += kDepth) {
     const int depth = min(kDepth, K - k0);
     __syncthreads();
-#pragma unroll 4
-    for (int i = thread; i < height * kDepth; i += threads) {
-      const int k = i % kDepth, m = i / kDepth;
-      if (k < depth) left[k][m] = float(a[(size_t)(m0 + m) * K + k0 + k]);
+    // Several loads at a time: a GPU waits for each that a store follows.
+    for (int i0 = thread; i0 < height * kDepth; i0 += kAtOnce * threads) {
+      double loaded[kAtOnce];
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int i = min(i0 + u * threads, height * kDepth - 1), k = min(i % kDepth, depth - 1), m = i / kDepth;
+        loaded[u] = float(a[(size_t)(m0 + m) * K + k0 + k]);
+      }
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int i = i0 + u * threads;
+        if (i < height * kDepth) left[i % kDepth][i / kDepth] = loaded[u];
+      }
     }
-#pragma unroll 4
-    for (int i = thread; i < width * kDepth; i += threads) {
-      const int k = i % kDepth, n = i / kDepth;
-      if (k < depth) right[k][n] = float(b[(size_t)(n0 + n) * K + k0 + k]);
+    for (int i0 = thread; i0 < width * kDepth; i0 += kAtOnce * threads) {
+      double loaded[kAtOnce];
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int i = min(i0 + u * threads, width * kDepth - 1), k = min(i % kDepth, depth - 1), n = i / kDepth;
+        loaded[u] = float(b[(size_t)(n0 + n) * K + k0 + k]);
+      }
+      for (int u = 0; u < kAtOnce; ++u) {
+        const int i = i0 + u * threads;
+        if (i < width * kDepth) right[i % kDepth][i / kDepth] = loaded[u];
+      }
     }
     __syncthreads();
     if (row >= height || column >= width) continue;
