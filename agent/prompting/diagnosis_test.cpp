@@ -344,8 +344,8 @@ TEST(Diagnosis, TheLimitOnAGpu) {
 const std::map<Advice, std::string>& signs() {
   static const std::map<Advice, std::string> all{
       {Advice::dependent_launches, "overlaps_previous"},
-      {Advice::fewer_blocks, "gridDim"},
-      {Advice::persistent_blocks, "gridDim"},
+      {Advice::fewer_blocks, "gridDim[^\\n]*\\n *[^/ ]"},  // not comments of shared headers
+      {Advice::persistent_blocks, "gridDim[^\\n]*\\n *[^/ ]"},
       {Advice::split_work, "\"cluster\"|atomicAdd|red\\.global"},
       {Advice::wide_vectors, "float4|u?int4|double2|vector_size|__align__\\(16\\)|cp\\.async\\.bulk"},
       {Advice::asynchronous_copies, "cp\\.async|memcpy_async"},
