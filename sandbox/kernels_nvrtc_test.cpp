@@ -42,7 +42,7 @@ int64_t most_spilled(const ShippedKernel& kernel) {
                                                     {"quantize_i8_thread_per_row", 104},
                                                     {"silu_mul_bf16_packs_of_eight", 64},
                                                     {"sort_pairs_i32_block_radix", 48},
-                                                    {"topk_f32_cluster_maxima", 16},
+                                                    {"topk_f32_cluster_maxima", 32},
                                                     {"varlen_attention_bf16_naive", 1192}};
   const auto found = known.find(kernel.name);
   return found == known.end() ? 0 : found->second;

@@ -121,15 +121,17 @@ std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedSha
   });
 }
 
-std::optional<Verdict> Checking::checking_build_for_gpu(Contender& contender) {
+std::optional<Verdict> Checking::checking_build_for_gpu(Contender& contender, const Share& share) {
+  share_ = share;
   if (auto failed = checking_build(contender, Effort::confirm)) return failed;
   const CheckPolicy& policy = traits_.check;
   Pace pace;
   const auto rows = [&] {
     return draws::draw_rows_of_tiles(oracle_.problem(), traits_.backend, policy.rows_of_tiles_elements,
-                                     policy.rows_of_tiles_flops, keys_);
+                                     policy.rows_of_tiles_flops, shape_keys_);
   };
   for (const core::Bindings& axes : with_inputs(rows)) {
+    if (!share_.has(place_++)) continue;
     if (auto failed = checked_at(contender, {"unseen", axes}, pace)) return failed;
   }
   return std::nullopt;
@@ -139,6 +141,8 @@ std::optional<Verdict> Checking::checking_build(Contender& contender, Effort eff
   if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
   FirstFailure first;
   std::ranges::fill(checking_turns_, 0);
+  place_ = 0;
+  shape_keys_ = statistics::Keys(statistics::one_way(keys_.next()));
   Pace pace;
   const auto fails_at = [&](const NamedShape& named) {
     auto failed = checked_at(contender, named, pace);
@@ -154,15 +158,17 @@ std::optional<Verdict> Checking::checking_build(Contender& contender, Effort eff
                               ? std::max(static_cast<int64_t>(affordable), policy.checking_build_least_threads)
                               : policy.checking_build_threads;
   for (const NamedShape& named : drawn_for_checking_build(contender, effort, threads)) {
+    if (!share_.has(place_++)) continue;
     if (fails_at(named)) return first.verdict();
   }
   if (effort != Effort::confirm) return first.verdict();
   const auto rounds = [&] {
     const double most = std::min(policy.rounds_us / pace.least_us, static_cast<double>(policy.rounds_threads));
     return draws::shapes_of_rounds(plan_of(contender), oracle_.problem(), policy.rounds_elements, policy.rounds_flops,
-                                   static_cast<int64_t>(most), keys_);
+                                   static_cast<int64_t>(most), shape_keys_);
   };
   for (const core::Bindings& axes : with_inputs(rounds)) {
+    if (!share_.has(place_++)) continue;
     if (!draws::lends_enough(plan_of(contender), oracle_.problem(), axes, traits_.most_workspace_bytes)) continue;
     if (fails_at({"unseen", axes})) break;
   }
@@ -183,17 +189,19 @@ std::vector<Checking::NamedShape> Checking::drawn_for_checking_build(const Conte
     }
   };
   add([&] {
-    return draws::draw_unseen_shapes(problem, traits_.backend, 1, policy.unseen_elements, policy.unseen_flops, keys_);
+    return draws::draw_unseen_shapes(problem, traits_.backend, 1, policy.unseen_elements, policy.unseen_flops,
+                                     shape_keys_);
   });
   if (effort == Effort::confirm) {
-    add([&] { return draws::draw_residue_shapes(problem, policy.checking_build_residues, keys_); });
+    add([&] { return draws::draw_residue_shapes(problem, policy.checking_build_residues, shape_keys_); });
     add([&] {
       return draws::draw_shapes_of_conditions(problem, contender.numbers, policy.shapes_of_conditions,
-                                              policy.checking_build_cost / 8, policy.checking_build_cost / 2, keys_);
+                                              policy.checking_build_cost / 8, policy.checking_build_cost / 2,
+                                              shape_keys_);
     });
     add([&] {
       return draws::draw_long_shapes(problem, traits_.backend, policy.checking_build_cost / 8,
-                                     policy.checking_build_cost / 2, keys_, policy.checking_build_times_listed);
+                                     policy.checking_build_cost / 2, shape_keys_, policy.checking_build_times_listed);
     });
   }
   return shapes;

@@ -9,6 +9,7 @@
 
 #include "verifier/judging/first_failure.h"
 #include "verifier/judging/launch_harness.h"
+#include "verifier/judging/policy.h"
 
 namespace verifier::judging {
 
@@ -26,8 +27,8 @@ class Checking {
   // The checking build, which finds out-of-bounds access, races and uninitialised reads, on the small listed shapes;
   // for a confirmation also at bench shapes.
   std::optional<verdicts::Verdict> checking_build(Contender& contender, verdicts::Effort effort);
-  // The same of a kernel that is for a GPU: as for a confirmation, and at rows of tiles.
-  std::optional<verdicts::Verdict> checking_build_for_gpu(Contender& contender);
+  // The same of a kernel that is for a GPU: as for a confirmation, and at rows of tiles. A share has all listed shapes.
+  std::optional<verdicts::Verdict> checking_build_for_gpu(Contender& contender, const Share& share);
   // The build that is timed. Its plan is bound at every corner of the domain first. A screening takes one draw of every
   // listed test shape. A full check adds the other draws and distributions and unseen shapes; a confirmation adds an
   // unseen shape of a bench shape's size, shapes of every residue, longer ones up to a bench shape's size and beyond
@@ -108,6 +109,9 @@ class Checking {
   statistics::Keys& keys_;
   draws::DrawKeys draw_keys_;
   verdicts::Correct findings_;
+  statistics::Keys shape_keys_{0};  // of those shapes: what launches draw does not change the list
+  Share share_;                    // of the shapes that are drawn for the checking build
+  size_t place_ = 0;               // of the next of them
   size_t checking_turns_[2] = {};  // of shapes with one block, and with several
   std::vector<double> values_;     // that the source of the contender names
   double last_us_ = 0;             // of the last draw's launch

@@ -244,11 +244,11 @@ verdicts::Judgement Judge::judge_in_processes(const Builds& candidate, const Bui
                     {"pytorch", candidate.in_pytorch()},
                     {"check", to_json(check)},
                     {"timing", to_json(settings_.timing)}},
-                   processes, deadline_s);
+                   seeds_ ? seeds_->next() : secret_seed(), processes, deadline_s);
 }
 
-verdicts::Judgement Judge::ask_judge(Json request, const std::vector<OpenProcess>& processes, double deadline_s) {
-  const uint64_t seed = seeds_ ? seeds_->next() : secret_seed();
+verdicts::Judgement Judge::ask_judge(Json request, uint64_t seed, const std::vector<OpenProcess>& processes,
+                                     double deadline_s) {
   request["seed"] = seed;
   std::vector<int> ends;
   for (const OpenProcess& process : processes) ends.push_back(process.judge_end.get());
@@ -265,15 +265,18 @@ verdicts::Judgement Judge::ask_judge(Json request, const std::vector<OpenProcess
   }
 }
 
-verdicts::Judgement Judge::run_checking_build(const Builds& candidate) {
+verdicts::Judgement Judge::run_checking_build(const Builds& candidate, const Share& share, uint64_t seed) {
   if (problem_->pytorch() && reference_worker_->revive()) teach(false);
   try {
     const int judge_before = judge_->pid();
     std::vector<OpenProcess> processes;
     processes.push_back(run_.open(Side::candidate, candidate.check(), Build::check));
-    verdicts::Judgement judgement = ask_judge(
-        {{"op", "run_checking_build"}, {"candidate", plan_of(candidate)}, {"check", to_json(settings_.check)}},
-        processes, settings_.deadline_s);
+    verdicts::Judgement judgement = ask_judge({{"op", "run_checking_build"},
+                                               {"candidate", plan_of(candidate)},
+                                               {"check", to_json(settings_.check)},
+                                               {"part", share.part},
+                                               {"parts", share.parts}},
+                                              seed, processes, settings_.deadline_s);
     if (judge_->pid() == judge_before) explain_crash(judgement, close(processes[0]));
     return judgement;
   } catch (const sandbox::process::WorkerLost& lost) {

@@ -17,6 +17,7 @@
 #include "sandbox/process/worker.h"
 #include "sandbox/solution.h"
 #include "verifier/judging/builds.h"
+#include "verifier/judging/policy.h"
 #include "verifier/judging/run_workers.h"
 #include "verifier/reference/reference_channel.h"
 #include "verifier/reference/reference_worker.h"
@@ -65,8 +66,8 @@ class Judge {
   verdicts::Judgement judge(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort);
 
   // Launches the checking build alone, as a confirmation does: on a device that has one. Never times.
-  // Throws as judge() does.
-  verdicts::Judgement run_checking_build(const Builds& candidate);
+  // Judges that take a share each need one seed. Throws as judge() does.
+  verdicts::Judgement run_checking_build(const Builds& candidate, const Share& share, uint64_t seed);
 
   // Judges a library with full effort against naive, on a GPU. `library`: a worker that opens candidate processes when
   // asked `open`, which answer as sandbox/cuda/run/roles.h says. It is lost where it died (its pid is then 0 or less).
@@ -104,7 +105,8 @@ class Judge {
   void close_processes(std::vector<OpenProcess>& processes, verdicts::Judgement& judgement);
   verdicts::Judgement judge_in_processes(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort,
                                          const std::vector<OpenProcess>& processes, bool library);
-  verdicts::Judgement ask_judge(core::Json request, const std::vector<OpenProcess>& processes, double deadline_s);
+  verdicts::Judgement ask_judge(core::Json request, uint64_t seed, const std::vector<OpenProcess>& processes,
+                                double deadline_s);
   void start_over();
 
   JudgedDevice device_;

@@ -90,6 +90,13 @@ struct CheckPolicy {
   int64_t checking_build_least_threads = 1 << 12;
 };
 
+// A part of the drawn shapes, for several judges side by side: those whose place in the list leaves `part` when divided
+// by `parts`. All of them have the same seed.
+struct Share {
+  size_t part = 0, parts = 1;
+  bool has(size_t place) const { return place % parts == part; }
+};
+
 struct TimingPolicy {
   int pings = 15;               // empty requests whose median time is taken off each sample
   double least_time_us = 0.05;  // of a sample: never nothing

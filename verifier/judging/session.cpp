@@ -96,7 +96,8 @@ class Session {
     const Clock::time_point begin = Clock::now();
     Checking checking(*oracle_, checks, keys);
     judgement.verdict = checking.findings();
-    if (auto failed = checking.checking_build_for_gpu(candidate)) judgement.verdict = std::move(*failed);
+    const Share share{json.at("part").json().get<size_t>(), json.at("parts").json().get<size_t>()};
+    if (auto failed = checking.checking_build_for_gpu(candidate, share)) judgement.verdict = std::move(*failed);
     judgement.stages.check_ms = ms_since(begin);
     return judgement;
   }

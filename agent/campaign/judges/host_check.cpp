@@ -1,6 +1,8 @@
 #include "agent/campaign/judges/host_check.h"
 
 #include <algorithm>
+#include <mutex>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -11,7 +13,7 @@
 namespace agent::campaign::judges {
 namespace {
 using verifier::verdicts::Verdict;
-constexpr int kCompileWorkers = 2;
+constexpr size_t kLeastCompilers = 2, kMostJudges = 4, kProcessorsForOne = 4;
 constexpr size_t kMostWhy = 300;  // characters of a reason
 
 // A launch has half of the time, so that what it leaves undone is known.
@@ -61,19 +63,53 @@ bool is_definite(const Verdict& verdict) {
 }
 }  // namespace
 
+struct HostCheck::Candidate {
+  benchsuite::Problem problem;
+  std::mutex compiling;
+  verifier::judging::Builds builds;
+  uint64_t seed = verifier::judging::secret_seed();
+};
+
+size_t HostCheck::usual_judges() {
+  return std::clamp<size_t>(std::thread::hardware_concurrency() / kProcessorsForOne, 1, kMostJudges);
+}
+
 HostCheck::HostCheck(const verifier::judging::JudgedDevice& cpu, const sandbox::process::WorkerCommand& compiler,
-                     double most_s)
-    : pool_(compiler, kCompileWorkers), judges_({cpu}, settings_with(most_s)) {}
+                     double most_s, size_t judges)
+    : pool_(compiler, static_cast<int>(std::max(kLeastCompilers, judges))), lanes_(judges) {
+  for (Lane& lane : lanes_) lane.judge = std::make_unique<JudgePool>(std::vector{cpu}, settings_with(most_s));
+}
 
 std::future<HostCheck::Finding> HostCheck::begin(const benchsuite::Problem& problem, const sandbox::Solution& solution,
                                                  const sandbox::TunableBinding& binding) {
-  return judges_.post_first([this, problem, solution, binding](verifier::judging::Judge& judge) {
-    try {
-      return look(judge, problem, solution, binding);
-    } catch (const core::SystemError& error) {  // our own failure: the GPU's judgement and its other checks go on
-      return Finding{{}, {false, core::clean_line(error.what(), kMostWhy)}};
-    }
+  const std::shared_ptr<Candidate> candidate(new Candidate{problem, {}, {solution, binding}});
+  std::vector<std::future<Finding>> parts;
+  for (size_t i = 0; i < lanes_.size(); ++i) {
+    Lane& lane = lanes_[i];
+    const verifier::judging::Share share{i, lanes_.size()};
+    parts.push_back(lane.judge->post_first([this, candidate, &lane, share](verifier::judging::Judge& judge) {
+      try {
+        return look(judge, lane, *candidate, share);
+      } catch (const core::SystemError& error) {  // our own failure: the GPU's judgement and its other checks go on
+        return Finding{{}, {false, core::clean_line(error.what(), kMostWhy)}};
+      }
+    }));
+  }
+  return std::async(std::launch::deferred, [parts = std::move(parts)]() mutable {
+    std::vector<Finding> findings;
+    for (std::future<Finding>& part : parts) findings.push_back(part.get());
+    return merged(std::move(findings));
   });
+}
+
+HostCheck::Finding HostCheck::merged(std::vector<Finding> findings) {
+  const auto has_fault = [](const Finding& finding) { return finding.fault.has_value(); };
+  const auto undecided = [](const Finding& finding) { return !finding.record.passed; };
+  const auto has_words = [](const Finding& finding) { return !finding.record.why_not.empty(); };  // of what came late
+  auto chosen = std::ranges::find_if(findings, has_fault);
+  if (chosen == findings.end()) chosen = std::ranges::find_if(findings, undecided);
+  if (chosen == findings.end()) chosen = std::ranges::find_if(findings, has_words);
+  return std::move(chosen == findings.end() ? findings.front() : *chosen);
 }
 
 void HostCheck::add(Finding finding, verifier::verdicts::Judgement& judgement, std::optional<Verdict> doubtful) {
@@ -123,23 +159,26 @@ void HostCheck::explain(Finding finding, verifier::verdicts::Judgement& judgemen
   judgement.verdict = std::move(*faulted);
 }
 
-HostCheck::Finding HostCheck::look(verifier::judging::Judge& judge, const benchsuite::Problem& problem,
-                                   const sandbox::Solution& solution, const sandbox::TunableBinding& binding) {
+HostCheck::Finding HostCheck::look(verifier::judging::Judge& judge, Lane& lane, Candidate& candidate,
+                                   const verifier::judging::Share& share) {
+  const benchsuite::Problem& problem = candidate.problem;
   const auto undecided = [](const std::string& why) { return Finding{{}, {false, core::clean_line(why, kMostWhy)}}; };
-  verifier::judging::Builds builds(solution, binding);
-  if (const sandbox::Rejected* rejected = builds.wait_for_check(pool_)) return undecided(rejected->message);
-  if (const std::string hash = content_hash(problem); hash != problem_) {
-    problem_.clear();
-    why_no_problem_.clear();
+  {
+    const std::lock_guard lock(candidate.compiling);
+    if (const auto* rejected = candidate.builds.wait_for_check(pool_)) return undecided(rejected->message);
+  }
+  if (const std::string hash = content_hash(problem); hash != lane.problem) {
+    lane.problem.clear();
+    lane.why_no_problem.clear();
     try {
       judge.use_problem(problem, pool_);
     } catch (const core::InputError& error) {
-      why_no_problem_ = error.what();
+      lane.why_no_problem = error.what();
     }
-    problem_ = hash;
+    lane.problem = hash;
   }
-  if (!why_no_problem_.empty()) return undecided(why_no_problem_);
-  const verifier::verdicts::Judgement judgement = judge.run_checking_build(builds);
+  if (!lane.why_no_problem.empty()) return undecided(lane.why_no_problem);
+  const verifier::verdicts::Judgement judgement = judge.run_checking_build(candidate.builds, share, candidate.seed);
   const bool at_test_shapes = executes_test_shapes(problem);
   if (verifier::verdicts::is_correct(judgement.verdict)) return {{}, {true, ""}, at_test_shapes};
   if (at_test_shapes && had_its_test_shapes(judgement.verdict, problem)) {

@@ -162,6 +162,25 @@ TEST_F(HostCheckTest, CodeThatTheCpuDeviceLacksIsNotHeldAgainstAKernel) {
   EXPECT_NE(check->why_not.find("tcgen05"), std::string::npos) << check->why_not;
 }
 
+// Each residue is drawn once, so that one judge of the three meets it.
+TEST_F(HostCheckTest, JudgesThatShareTheShapesMissNone) {
+  const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "row_sum_f32");
+  HostCheck shared(judged_device(core::installed_paths(), benchsuite::Backend::cpu, 0),
+                   cpu_worker(core::installed_paths()), HostCheck::kMost_s, 3);
+  const auto verdict_of = [&](const std::string& source) {
+    const sandbox::Solution solution = sandbox::parse_solution(source, "test.cu");
+    verifier::verdicts::Judgement judgement{verifier::verdicts::Correct{}, {}, {}, 0};
+    HostCheck::add(shared.begin(problem, solution, sandbox::default_binding(solution)).get(), judgement);
+    return judgement.verdict;
+  };
+  const auto right = verdict_of(row_sum("__syncthreads();"));
+  EXPECT_TRUE(std::get<verifier::verdicts::Correct>(right).host_check->passed);
+  for (const int residue : {2, 6, 11}) {
+    const std::string wrong = row_sum("if (N % 16 != " + std::to_string(residue) + ") __syncthreads();");
+    EXPECT_EQ(name_of(verdict_of(wrong)), "race") << residue;
+  }
+}
+
 // compute-sanitizer's racecheck is wrong about mbarriers at which one lane arrives for its warp.
 TEST(HostCheckRecord, ADoubtfulRaceCountsUnlessTheCpuDeviceFindsNone) {
   const verifier::verdicts::Verdict race =
