@@ -156,10 +156,10 @@ TEST_F(HostCheckTest, ALargerShapeThatTakesTooLongIsNamed) {
 }
 
 TEST_F(HostCheckTest, CodeThatTheCpuDeviceLacksIsNotHeldAgainstAKernel) {
-  const auto judgement = look(row_sum("asm volatile(\"tcgen05.fence::before_thread_sync;\"); __syncthreads();"));
+  const auto judgement = look(row_sum("asm volatile(\"tcgen05.wait::st.sync.aligned;\"); __syncthreads();"));
   const auto& check = std::get<verifier::verdicts::Correct>(judgement.verdict).host_check;
   EXPECT_FALSE(check->passed);
-  EXPECT_NE(check->why_not.find("tcgen05"), std::string::npos) << check->why_not;
+  EXPECT_NE(check->why_not.find("tcgen05.wait::st"), std::string::npos) << check->why_not;
 }
 
 // Each residue is drawn once, so that one judge of the three meets it.

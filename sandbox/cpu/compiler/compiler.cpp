@@ -109,6 +109,7 @@ std::vector<std::string> command(const CompileRequest& request, const CompilerSe
     const int arch = std::atoi(solution->arch.c_str() + 3);
     argv.push_back("-DKW_ARCH=" + std::to_string(arch * 10));
     if (solution->arch == "sm_90a") argv.push_back("-D__CUDA_ARCH_FEAT_SM90_ALL=1");
+    if (solution->arch == "sm_100a") argv.push_back("-D__CUDA_ARCH_FEAT_SM100_ALL=1");
   }
   for (const auto& [name, value] : request.macros) argv.push_back("-D" + name + "=" + std::to_string(value));
   argv.push_back("-I" + settings.device_headers.string());

@@ -107,7 +107,7 @@ const Refused kRefused[] = {
     {"sanitizer_switch", Rejection::forbidden, 1, "#define X 4), no_sanitize(\"thread\"\nstruct __align__(X) S {};"},
     {"host_builtin", Rejection::forbidden, 1, "void f(void* p) { __builtin_ia32_clflush(p); }"},
     {"reserved_name_in_asm", Rejection::forbidden, 1, "void f(int x) { asm(\"mov.u32 %0, 1;\" : \"=r\"(__kw_x)); }"},
-    {"unknown_ptx", Rejection::unsupported, 2, "void f() {\n asm volatile(\"tcgen05.wait::ld.sync.aligned;\"); }"},
+    {"unknown_ptx", Rejection::unsupported, 2, "void f() {\n asm volatile(\"tcgen05.wait::st.sync.aligned;\"); }"},
     {"unknown_ptx_in_macro", Rejection::unsupported, 1,
      "#define F asm volatile(\"multimem.red.u32 [%0], 1;\" :: \"r\"(1))\n"},
     {"predicate", Rejection::unsupported, 1, "void f() { asm(\"@p mov.u32 %0, 1;\"); }"},

@@ -15,7 +15,7 @@ struct PtxFamily {
   std::string_view header = "kw_ptx.h";
 };
 constexpr std::string_view kMatrices = "kw_matrix.h", kMemory = "kw_ptx_memory.h", kNarrow = "kw_ptx_narrow.h",
-                           kHopper = "kw_hopper.h";
+                           kHopper = "kw_hopper.h", kBlackwell = "kw_blackwell.h";
 constexpr std::string_view kHalves = "f16 bf16 f16x2 bf16x2";
 constexpr PtxFamily kPtxFamilies[] = {
     {"mov", "u32 b32 s32 f32 u64 b64"},
@@ -106,6 +106,13 @@ constexpr PtxFamily kPtxFamilies[] = {
      kHopper},
     {"cp.reduce.async.bulk.global.shared.bulk_group.add", "noftz.f16 noftz.bf16", kHopper},
     {"wgmma", "fence.sync.aligned commit_group.sync.aligned wait_group.sync.aligned", kHopper},
+    {"tcgen05",
+     "alloc.cta_group::1.sync.aligned.shared.b32 dealloc.cta_group::1.sync.aligned.b32 "
+     "relinquish_alloc_permit.cta_group::1.sync.aligned mma.cta_group::1.kind::f16 "
+     "commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 wait::ld.sync.aligned fence::before_thread_sync "
+     "fence::after_thread_sync",
+     kBlackwell},
+    {"tcgen05.ld.sync.aligned.32x32b", "x1.b32 x2.b32 x4.b32 x8.b32 x16.b32 x32.b32 x64.b32 x128.b32", kBlackwell},
     {"setmaxnreg", "inc.sync.aligned.u32 dec.sync.aligned.u32", kHopper},
     {"elect", "sync", kHopper},
     {"mapa", "shared::cluster.u32", kHopper},

@@ -16,10 +16,11 @@ void Asynchronous::begin_block() {
   loads_.clear();
   for (auto& threads : of_threads_) threads.clear();
   products_.clear();
+  tensor_cores_.begin_block();
 }
 
 void Asynchronous::end_block() {
-  if (loads_.empty()) return;
+  if (loads_.empty()) return tensor_cores_.end_block();
   scheduler_.set_fault(FaultKind::race,
                        "the block ends while a bulk copy into its shared memory is in progress: nobody waits for it at "
                        "the mbarrier at " +
@@ -42,8 +43,9 @@ void Asynchronous::end_thread() {
 }
 
 bool Asynchronous::go_on() {
-  if (loads_.empty()) return false;
+  if (!can_go_on()) return false;
   while (!loads_.empty()) perform_loads(loads_.front().barrier);
+  while (tensor_cores_.has_commits()) end_products(tensor_cores_.complete_oldest());
   return true;
 }
 
@@ -208,6 +210,11 @@ bool Asynchronous::wait(SharedAddress address, uint64_t phase, bool is_parity, b
   };
   Mbarrier& barrier = barrier_at(address);
   if (!ended(barrier)) perform_loads(address);
+  for (bool any = true; any && !ended(barrier);) {
+    const TensorCores::Completion completion = tensor_cores_.complete_at(address);
+    any = completion.any;
+    if (any) end_products(completion);
+  }
   if (!ended(barrier)) {
     if (!blocks) {
       scheduler_.yield();
@@ -217,6 +224,28 @@ bool Asynchronous::wait(SharedAddress address, uint64_t phase, bool is_parity, b
   }
   learn(barrier.completed);
   return true;
+}
+
+void Asynchronous::arrive_after_products(SharedAddress address) {
+  barrier_at(address);
+  tensor_cores_.commit(address);
+}
+
+void Asynchronous::end_products(const TensorCores::Completion& completion) {
+  const auto found = barriers_.find(completion.barrier);
+  if (found == barriers_.end()) return;  // invalidated in the meantime
+  Mbarrier& barrier = found->second;
+  if (scheduler_.checks()) {
+    Clocks::Known end(static_cast<size_t>(completion.agent) + 1, 0);
+    end.back() = completion.epoch;
+    Clocks::join(barrier.known, end);
+  }
+  if (--barrier.pending < 0) {
+    scheduler_.raise(FaultKind::deadlock, "tcgen05.commit makes more arrivals at the mbarrier at " +
+                                              shown(completion.barrier) + " than the " +
+                                              std::to_string(barrier.arrivals) + " of a phase");
+  }
+  end_phase_if_done(barrier);
 }
 
 void Asynchronous::learn(const Clocks::Known& known) {

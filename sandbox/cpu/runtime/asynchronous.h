@@ -13,6 +13,7 @@
 
 #include "sandbox/cpu/runtime/check.h"
 #include "sandbox/cpu/runtime/scheduler.h"
+#include "sandbox/cpu/runtime/tensor_cores.h"
 #include "sandbox/cpu/runtime/tensor_map_bits.h"
 
 namespace sandbox::cpu::runtime {
@@ -31,16 +32,16 @@ enum class CopyKind {
 
 class Asynchronous {
  public:
-  explicit Asynchronous(Scheduler& scheduler) : scheduler_(scheduler) {}
+  explicit Asynchronous(Scheduler& scheduler) : scheduler_(scheduler), tensor_cores_(scheduler) {}
 
   void begin_block();
   // Threads of the block have all returned: copies that nobody waited for are a fault.
   void end_block();
   // The running thread returns.
   void end_thread();
-  // Nothing else in the block can go on: copies do. False when there are none.
+  // Nothing else in the block can go on: copies and products do. False when there are none.
   bool go_on();
-  bool has_loads() const { return !loads_.empty(); }
+  bool can_go_on() const { return !loads_.empty() || tensor_cores_.has_commits(); }
   // Of those who wait here, for the report of a deadlock; nullopt when nobody does.
   struct Stuck {
     Scheduler::Slot* first;
@@ -82,6 +83,11 @@ class Asynchronous {
   uint32_t* sums_in_progress(void* const* places, size_t words, bool adds);
   void commit_products();
   void wait_for_products(int64_t agent, uint32_t most);
+
+  // Products of tcgen05.
+  TensorCores& tensor_cores() { return tensor_cores_; }
+  // The barrier hears of the running thread's products so far when they end.
+  void arrive_after_products(SharedAddress barrier);
 
   void fence();  // of the asynchronous proxy
   // The running thread's initialisations of mbarriers are visible to copies from here on.
@@ -153,6 +159,7 @@ class Asynchronous {
   void refuse_waiters(SharedAddress address);
   void end_phase_if_done(Mbarrier& barrier);
   bool perform_loads(SharedAddress barrier);
+  void end_products(const TensorCores::Completion& completion);
   void perform(const Copy& copy);
   void perform_box(const Copy& copy);
   void move(const Copy& copy, SharedAddress shared, std::byte* global, uint32_t bytes);
@@ -171,6 +178,7 @@ class Asynchronous {
   std::deque<Copy> loads_;                                               // that report to barriers
   std::array<std::unordered_map<int64_t, ThreadCopies>, 2> of_threads_;  // by kind, then thread
   std::unordered_map<int64_t, ThreadProducts> products_;                 // by thread
+  TensorCores tensor_cores_;
   std::vector<std::byte> row_;
 };
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "sandbox/cpu/memory/shared_matrix.h"
 #include "sandbox/cpu/runtime/asynchronous.h"
 #include "sandbox/cpu/runtime/device_state.h"
 
@@ -338,7 +339,7 @@ void Asynchronous::perform_box(const Copy& copy) {
     }
     const auto offset = static_cast<uint32_t>(row * inner);
     for (uint32_t i = 0; i < inner; i += kGrain) {
-      std::byte* shared = place(swizzled(copy.shared + offset + i, map.swizzle), kGrain, kGrain);
+      std::byte* shared = place(memory::swizzled(copy.shared + offset + i, map.swizzle), kGrain, kGrain);
       if (scheduler_.checks()) {
         check_async_access(shared, kGrain, copy.loads ? Access::write : Access::read, copy.access);
       }

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "sandbox/cpu/memory/global_writes.h"
 #include "sandbox/cpu/memory/grid_accesses.h"
+#include "sandbox/cpu/runtime/asynchronous.h"
 #include "sandbox/cpu/runtime/device_state.h"
 #include "sandbox/cpu/runtime/fences.h"
 #include "sandbox/cpu/runtime/line_table.h"
@@ -495,10 +496,11 @@ class Checker {
   }
 
   // "a copy", "a product of a warpgroup"
-  static std::string agent_name(const Scheduler& scheduler, const Mark& mark) {
-    return scheduler.clocks().is_product(mark.thread - 1) ? "wgmma" : "an asynchronous copy";
+  static std::string agent_name(Scheduler& scheduler, const Mark& mark) {
+    if (!scheduler.clocks().is_product(mark.thread - 1)) return "an asynchronous copy";
+    return scheduler.asynchronous().tensor_cores().in_use() ? "tcgen05.mma" : "wgmma";
   }
-  std::string name_of(const Scheduler& scheduler, const Mark& mark) const {
+  std::string name_of(Scheduler& scheduler, const Mark& mark) const {
     const bool agent = scheduler.clocks().active() && scheduler.clocks().is_agent(mark.thread - 1);
     return agent ? agent_name(scheduler, mark) : scheduler.describe(mark.thread - 1);
   }

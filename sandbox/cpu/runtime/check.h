@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "sandbox/cpu/inspection/shared_variables.h"
-#include "sandbox/cpu/runtime/clocks.h"
+#include "sandbox/cpu/memory/clocks.h"
 #include "sandbox/cpu/runtime/module.h"
 
 namespace sandbox::cpu::runtime {
 
 using inspection::MemoryRange;
+using memory::Clocks;
 
 struct CheckedLaunch {
   MemoryRange image;  // the loaded module: constants

@@ -145,7 +145,7 @@ void Scheduler::spin() {
 bool Scheduler::copies_go_on() {
   if (clusters_.size() == 1) return asynchronous().go_on();
   for (size_t c = 0; c < clusters_.size(); ++c) {
-    if (!clusters_[c].asynchronous->has_loads()) continue;
+    if (!clusters_[c].asynchronous->can_go_on()) continue;
     enter(static_cast<int64_t>(c) * cluster_blocks_);
     return asynchronous().go_on();
   }

@@ -132,6 +132,17 @@ void __kw_wait_products(unsigned most) {
   KW_SITE();
   sandbox::cpu::runtime::wait_for_products(*running_scheduler(), most);
 }
+void __kw_tensor_allocate(unsigned to, unsigned columns) { KW_ASYNCHRONOUS().tensor_cores().allocate(to, columns); }
+void __kw_tensor_free(unsigned first, unsigned columns) { KW_ASYNCHRONOUS().tensor_cores().free(first, columns); }
+void __kw_tensor_relinquish() { KW_ASYNCHRONOUS().tensor_cores().relinquish(); }
+void __kw_tensor_product(unsigned d, unsigned long a, unsigned long b, unsigned what, bool adds) {
+  KW_ASYNCHRONOUS().tensor_cores().multiply(d, a, b, what, adds);
+}
+void __kw_tensor_commit(unsigned barrier) { KW_ASYNCHRONOUS().arrive_after_products(barrier); }
+void __kw_tensor_load(void* const* places, unsigned count, unsigned from) {
+  KW_ASYNCHRONOUS().tensor_cores().load(places, count, from);
+}
+void __kw_tensor_wait_loads() { KW_ASYNCHRONOUS().tensor_cores().wait_for_loads(); }
 long long __kw_clock() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);

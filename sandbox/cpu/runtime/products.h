@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "sandbox/cpu/memory/shared_matrix.h"
+
 namespace sandbox::cpu::runtime {
 
 class Scheduler;
@@ -10,7 +12,7 @@ class Scheduler;
 // As shim/kw_hopper.h lays it out: what one thread gives to wgmma.mma_async, d[64][columns] (+)= a[64][k]
 // b[k][columns].
 struct WarpgroupProduct {
-  enum Type : uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8 };
+  using Type = memory::ElementType;
 
   void* const* sums;            // places of `columns` / 2 of this thread's, f32, or s32 for integers
   uint64_t a, b;                // descriptors

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "sandbox/cpu/memory/clocks.h"
 #include "sandbox/cpu/memory/fiber.h"
-#include "sandbox/cpu/runtime/clocks.h"
 #include "sandbox/cpu/runtime/device_state.h"
 #include "sandbox/cpu/runtime/late_stores.h"
 #include "sandbox/cpu/runtime/module.h"
@@ -22,6 +22,7 @@
 
 namespace sandbox::cpu::runtime {
 
+using memory::Clocks;
 using Lanes = uint64_t;  // a set of the lanes of a warp
 constexpr size_t kMostLanes = 64;
 using WarpCombine = void (*)(void* const* lanes, Lanes active);

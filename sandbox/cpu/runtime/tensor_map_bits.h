@@ -20,10 +20,4 @@ struct alignas(64) TensorMapBits {
 };
 static_assert(sizeof(TensorMapBits) == 128);
 
-// Where a byte of shared memory lies once its tile is swizzled by 32, 64 or 128 bytes; 0: where it is.
-inline uint32_t swizzled(uint32_t address, int swizzle) {
-  const uint32_t rows = swizzle == 128 ? 7 : swizzle == 64 ? 3 : swizzle == 32 ? 1 : 0;
-  return address ^ (address >> 7 & rows) << 4;
-}
-
 }  // namespace sandbox::cpu::runtime

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <set>
@@ -87,11 +88,28 @@ class Check {
         return Rejected{Rejection::forbidden, *message, line, ""};
       }
     }
+    if (auto message = refuse_tensor_memory()) return Rejected{Rejection::forbidden, *message, {}, ""};
     return find_written_variable(ptx_);
   }
 
  private:
   using Message = std::optional<std::string>;
+
+  // Nothing overwrites tensor memory between launches.
+  Message refuse_tensor_memory() const {
+    const auto has = [&](std::initializer_list<std::string_view> stems) {
+      return std::ranges::any_of(ptx_.statements, [&](const PtxStatement& statement) {
+        return std::ranges::any_of(stems, [&](std::string_view stem) { return statement.opcode().starts_with(stem); });
+      });
+    };
+    if (has({"tcgen05.alloc"}) && !has({"tcgen05.dealloc"})) {
+      return "allocates tensor memory and frees none (tcgen05.dealloc), so that it outlasts the launch";
+    }
+    if (has({"tcgen05.ld"}) && !has({"tcgen05.mma", "tcgen05.st", "tcgen05.cp"})) {
+      return "reads tensor memory that nothing in the launch writes (tcgen05.ld without tcgen05.mma, st or cp)";
+    }
+    return {};
+  }
 
   // A declaration of a function without a body is not a call.
   Message refuse_external(std::string_view name) const {

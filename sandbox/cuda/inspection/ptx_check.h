@@ -11,7 +11,8 @@ namespace sandbox::cuda::inspection {
 
 // Returns why it is refused: clocks and other special registers without honest use, lines pinned in L2, calls through
 // pointers, driver functions other than an assertion's, managed memory, textures, __device__ variables that may be
-// written. `cooperative`: the plan has a cooperative launch, whose barrier lives where %envreg1 and %envreg2 point.
+// written, tensor memory that is not freed or not written. `cooperative`: the plan has a cooperative launch, whose
+// barrier lives where %envreg1 and %envreg2 point.
 std::optional<Rejected> check_ptx(std::string_view ptx, bool cooperative);
 
 // Returns why a variable in global or constant memory may be written: a store goes through its address, the address is

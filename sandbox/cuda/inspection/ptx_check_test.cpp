@@ -73,6 +73,27 @@ TEST(PtxCheck, RefusesWhatKeepsState) {
   EXPECT_THAT(check_finding("y[i] = m;", "__managed__ float m;"), HasSubstr("managed"));
 }
 
+TEST(PtxCheck, TensorMemoryEndsWithTheLaunch) {
+  const std::string alloc =
+      "__shared__ unsigned slot; const unsigned at = (unsigned)__cvta_generic_to_shared(&slot); unsigned word;\n"
+      "asm volatile(\"tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 32;\" :: \"r\"(at) : "
+      "\"memory\");\n";
+  const std::string free = "asm volatile(\"tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, 32;\" :: \"r\"(slot));\n";
+  const std::string store =
+      "asm volatile(\"tcgen05.st.sync.aligned.32x32b.x1.b32 [%0], {%1};\" :: \"r\"(slot), \"r\"(i));\n";
+  const std::string load =
+      "asm volatile(\"tcgen05.ld.sync.aligned.32x32b.x1.b32 {%0}, [%1];\" : \"=r\"(word) : \"r\"(slot)); y[i] = "
+      "word;\n";
+  const auto finding = [&](const std::string& body) {
+    const std::string source = "extern \"C\" __global__ void k(float* y, int i) {\n" + body + "}\n";
+    const auto rejected = check_ptx(compiler::test::raw_output(source, "sm_100a").ptx, false);
+    return rejected ? rejected->message : "";
+  };
+  EXPECT_EQ(finding(alloc + store + load + free), "");
+  EXPECT_THAT(finding(alloc + store + load), HasSubstr("frees none"));
+  EXPECT_THAT(finding(alloc + load + free), HasSubstr("nothing in the launch writes"));
+}
+
 TEST(PtxCheck, AddressesLeadToReadingOnly) {
   const std::string tables =
       "__device__ int hidden;\n__constant__ unsigned digit[16] = {1, 2, 3};\n"

@@ -1,8 +1,8 @@
-#include "sandbox/cpu/runtime/clocks.h"
+#include "sandbox/cpu/memory/clocks.h"
 
 #include <algorithm>
 
-namespace sandbox::cpu::runtime {
+namespace sandbox::cpu::memory {
 
 void Clocks::begin_block(int64_t threads, int64_t warps) {
   active_ = false;
@@ -55,4 +55,4 @@ void Clocks::share_agents() {
 
 void Clocks::fence(int64_t thread, uint32_t epoch) { fences_[static_cast<size_t>(thread)] = {epoch, true}; }
 
-}  // namespace sandbox::cpu::runtime
+}  // namespace sandbox::cpu::memory

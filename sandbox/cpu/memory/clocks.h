@@ -3,10 +3,11 @@
 // checking build. An agent is whoever accesses memory for a thread asynchronously: copies, and products of warpgroups.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace sandbox::cpu::runtime {
+namespace sandbox::cpu::memory {
 
 class Clocks {
  public:
@@ -69,4 +70,4 @@ class Clocks {
   std::vector<Fence> fences_;
 };
 
-}  // namespace sandbox::cpu::runtime
+}  // namespace sandbox::cpu::memory
