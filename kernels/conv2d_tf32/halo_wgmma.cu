@@ -39,8 +39,8 @@
 // of taps of its own; pixels come through one ring, 32 channels at a time. The second begins 32 channels later (SKEW),
 // so that one multiplies while the other stores. In a cluster of two, each block fetches half of a tap for both.
 //
-// Bound by the tensor cores; 80 % of the bound is expected at 16x128x128x64_128. Not yet timed on a GPU. Where C is no
-// multiple of four there is no tensor map, and a plain loop does the work.
+// Bound by the tensor cores. H200, 2026-11-28: 127.7 us at 16 x 128 x 128, 64 to 128 channels, 64 % of the bound; cuDNN
+// with channels last 124. Where C is no multiple of four there is no tensor map, and a plain loop does the work.
 #include <cuda.h>
 #include <kw/cluster.cuh>
 #include <kw/mbarrier.cuh>

@@ -110,11 +110,11 @@ class Checking {
   draws::DrawKeys draw_keys_;
   verdicts::Correct findings_;
   statistics::Keys shape_keys_{0};  // of those shapes: what launches draw does not change the list
-  Share share_;                    // of the shapes that are drawn for the checking build
-  size_t place_ = 0;               // of the next of them
-  size_t checking_turns_[2] = {};  // of shapes with one block, and with several
-  std::vector<double> values_;     // that the source of the contender names
-  double last_us_ = 0;             // of the last draw's launch
+  Share share_;                     // of the shapes that are drawn for the checking build
+  size_t place_ = 0;                // of the next of them
+  size_t checking_turns_[2] = {};   // of shapes with one block, and with several
+  std::vector<double> values_;      // that the source of the contender names
+  double last_us_ = 0;              // of the last draw's launch
   UsualPace pace_;
   size_t turn_ = 0;     // of thread orders
   size_t middle_turn_;  // of distributions at middle and longer shapes

@@ -65,7 +65,8 @@ std::string stages_text(const search::Attempt& attempt) {
   std::string text = fmt::format("compile {:.0f} ms, check {:.0f} ms, timing {:.0f} ms, audits {:.0f} ms",
                                  attempt.compile_ms, stages.check_ms, stages.timing_ms, stages.audit_ms);
   if (stages.sanitizer_ms > 0) text += fmt::format(", compute-sanitizer {:.0f} ms", stages.sanitizer_ms);
-  if (stages.host_wait_ms > 0) text += fmt::format(", waiting for the cpu device's look {:.0f} ms", stages.host_wait_ms);
+  if (stages.host_wait_ms > 0)
+    text += fmt::format(", waiting for the cpu device's look {:.0f} ms", stages.host_wait_ms);
   return text;
 }
 
