@@ -14,7 +14,8 @@
 }
 */
 // Class: numerics.
-// On cpu: wrong_result. Both stores are volatile, yet nothing orders them for another block. Hardware mostly keeps the order.
+// On cpu: wrong_result or wrong_non_finite.
+// Both stores are volatile, yet nothing orders them for another block. Hardware mostly keeps the order.
 // y[n] = sum_{k <= n} x[k]. sums: of all up to the end of a chunk, once its flag is up.
 extern "C" __global__ void cumsum(const float* __restrict__ x, float* __restrict__ y, int* tickets,
     volatile int* flags, volatile float* sums, int N) {

@@ -70,7 +70,7 @@ __device__ __forceinline__ unsigned long long mn_major_tile(unsigned address, in
 // What multiply() does: f32 sums in bits 4 and 5, types of a and b in 7 to 9 and 10 to 12, how they lie in 15 and 16,
 // N / 8 in 17 to 22, and 128 / 16 for the rows in 24 to 28.
 template <Type type, Major of_b = k_major, Major of_a = k_major>
-__host__ __device__ constexpr unsigned instruction(int columns) {
+__device__ constexpr unsigned instruction(int columns) {
   return 1u << 4 | (unsigned)type << 7 | (unsigned)type << 10 | (unsigned)of_a << 15 | (unsigned)of_b << 16 |
          (unsigned)(columns / 8) << 17 | 128u / 16 << 24;
 }
