@@ -192,7 +192,7 @@ TEST(ShimBlackwell, BlocksOfAClusterHaveTensorMemoryOfTheirOwn) {
 
 TEST(ShimBlackwell, ResultsCountOnceTheyAreWaitedFor) {
   const std::string wait = "    mbarrier::wait(done, 0);\n", loads = "    tcgen05::wait_load(sums[0], sums[1]);\n";
-  // Of the fast build, which judges no access: nobody computed what is there.
+  // The fast build judges no access, so a missing wait shows as numbers that nobody computed.
   TensorMatrices m;
   const auto fault = run_tensor_product(replaced(kTensorProduct, loads, ""), Build::fast, m);
   ASSERT_FALSE(fault) << fault->describe();

@@ -51,7 +51,7 @@ class HostCheck {
                              const sandbox::TunableBinding& binding);
 
  private:
-  // What the judges share of a candidate.
+  // One candidate, which all judges look at.
   struct Candidate;
   // One judge, and the problem that it knows.
   struct Lane {

@@ -12,7 +12,7 @@ inline uint32_t swizzled(uint32_t address, int swizzle) {
   return address ^ (address >> 7 & rows) << 4;
 }
 
-// Of matrices, numbered as shim/kw_ptx.h does.
+// The element types of matrices, with the numbers that shim/kw_ptx.h gives them.
 enum class ElementType : uint8_t { f16, bf16, tf32, e4m3, e5m2, s8, u8 };
 int bytes_of(ElementType type);
 float value_of(ElementType type, const std::byte* at);
@@ -54,7 +54,7 @@ class SharedMatrix {
   }
 
  private:
-  // Of a chunk. Along k: bytes k and on of row `at`; across: elements `at` and on, two bytes each, of row k.
+  // The address of a chunk: bytes from k on of row `at` (along k), or two-byte elements from `at` on of row k (across).
   uint32_t place(uint32_t at, uint32_t k) const;
 
   uint32_t start_, leading_, stride_;
