@@ -3,6 +3,7 @@
 
 #include "benchsuite/data_files.h"
 #include "benchsuite/problem.h"
+#include "benchsuite/shared_headers.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/strict_json.h"
@@ -33,10 +34,11 @@ std::string read_part(const fs::path& file, size_t most_bytes) {
   return core::read_file(file, most_bytes);
 }
 
+// With the shared headers that it includes, which its hash then covers.
 std::string read_source(const fs::path& file) {
   std::string text = read_part(file, kMaxSourceBytes);
   if (!core::is_utf8(text)) throw core::InputError(file.string(), "is not UTF-8", "save it as UTF-8 text");
-  return text;
+  return with_shared_headers(text, file.string());
 }
 
 // Removes the member `key` (a string without escapes) from the text of a JSON object, with the white space before it

@@ -5,11 +5,11 @@
 #include <set>
 
 #include "benchsuite/backend.h"
+#include "benchsuite/shared_headers.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/suggest.h"
 #include "core/text.h"
-#include "sandbox/shared_headers.h"
 #include "sandbox/tokens.h"
 
 namespace sandbox {
@@ -316,7 +316,7 @@ Solution parse_solution(std::string source, const std::string& file) {
   if (source.size() > kMaxSourceBytes)
     throw InputError(file, "is larger than 1 MiB", "a kernel this large is not judged");
   if (source.find('\0') != std::string::npos) throw InputError(file, "holds a zero byte", "save it as plain text");
-  source = with_shared_headers(source, file);
+  source = benchsuite::with_shared_headers(source, file);
   Solution solution = parse_header(cut_header(source, file), file);
   for (size_t i = 0; i < solution.launches.size(); ++i) {
     if (!has_word(source.substr(source.find("*/")), solution.launches[i].kernel)) {

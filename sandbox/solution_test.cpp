@@ -152,5 +152,17 @@ TEST(Solution, ValidationHoldsThePlanAgainstTheProblem) {
   EXPECT_THAT(validation("\"partial\":", "\"x\":"), HasSubstr("is already the name of something else"));
 }
 
+TEST(Solution, SharedHeadersArePartOfItAndOfItsHash) {
+  const std::string header =
+      "/* kernelwright\n{\"problem\": \"p\", \"launches\": [{\"kernel\": \"k\", \"grid\": [1], \"block\": [1], "
+      "\"args\": []}]}\n*/\n";
+  const std::string kernel = "extern \"C\" __global__ void k() {}\n";
+  const Solution with = parse_solution(header + "#include <kw/tma.cuh>\n" + kernel, "k.cu"),
+                 without = parse_solution(header + kernel, "k.cu");
+  EXPECT_THAT(with.source, HasSubstr("// begin <kw/tma.cuh>"));
+  EXPECT_NE(with.hash(), without.hash());
+  EXPECT_EQ(parse_solution(with.source, "again.cu").hash(), with.hash());
+}
+
 }  // namespace
 }  // namespace sandbox

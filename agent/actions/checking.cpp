@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "benchsuite/shared_headers.h"
 #include "core/error.h"
-#include "sandbox/shared_headers.h"
 #include "verifier/judging/builds.h"
 
 namespace agent::actions {
@@ -33,7 +33,7 @@ Checked check_builds(sandbox::CompilePool& pool, const sandbox::Solution& soluti
   if (const sandbox::Rejected* rejected = builds.wait(pool, effort)) {
     std::string where = solution.file;
     if (rejected->line) {
-      const std::string line = sandbox::author_line(solution.source, *rejected->line);
+      const std::string line = benchsuite::author_line(solution.source, *rejected->line);
       where += line.empty() ? ":" + std::to_string(*rejected->line) : ", " + line;
     }
     throw core::InputError(where,

@@ -9,12 +9,12 @@
 #include "agent/learning/similarity.h"
 #include "agent/prompting/cards.h"
 #include "agent/prompting/code_facts.h"
+#include "benchsuite/shared_headers.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "results/archive/leaderboard.h"
 #include "results/archive/problems.h"
 #include "sandbox/gpu/driver/driver.h"
-#include "sandbox/shared_headers.h"
 #include "verifier/verdicts/bound.h"
 
 namespace agent::learning {
@@ -102,7 +102,7 @@ std::optional<Exemplar> exemplar_of(const results::archive::Reader& archive, con
   } catch (const core::InputError&) {
     return std::nullopt;  // of a form that this version does not read
   }
-  const std::string shown = sandbox::without_shared_headers(winner.solution.source);
+  const std::string shown = benchsuite::without_shared_headers(winner.solution.source);
   if (!runs_on(asked.device, winner.solution) || shown.size() > kMostSourceBytes) return std::nullopt;
   winner.name = row.solution;
   winner.binding = row.binding;

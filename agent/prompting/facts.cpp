@@ -7,6 +7,7 @@
 #include "agent/prompting/code_facts.h"
 #include "agent/prompting/limits.h"
 #include "agent/prompting/templates.h"
+#include "benchsuite/shared_headers.h"
 #include "core/text.h"
 
 namespace agent::prompting {
@@ -24,7 +25,7 @@ ProblemText read_problem_text(const benchsuite::Problem& problem) {
             "// There is no plain kernel: eager PyTorch, the reference above in the contract's dtypes, is the first to "
             "beat.\n"};
   }
-  return {problem, problem.files.at(std::string(benchsuite::kReferenceFile)),
+  return {problem, benchsuite::without_shared_headers(problem.files.at(std::string(benchsuite::kReferenceFile))),
           problem.files.at(std::string(benchsuite::kNaiveFile))};
 }
 

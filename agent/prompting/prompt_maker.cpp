@@ -8,10 +8,10 @@
 #include "agent/prompting/facts.h"
 #include "agent/prompting/limits.h"
 #include "benchsuite/backend.h"
+#include "benchsuite/shared_headers.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "sandbox/gpu/driver/driver.h"
-#include "sandbox/shared_headers.h"
 
 namespace agent::prompting {
 namespace {
@@ -62,11 +62,11 @@ std::string cards_text(const std::vector<const Card*>& cards, const PromptFacts&
 }
 
 // The headers for such problems that run on the device, each with its opening comment.
-std::string headers_text(const std::vector<sandbox::SharedHeader>& headers, const PromptFacts& facts) {
+std::string headers_text(const std::vector<benchsuite::SharedHeader>& headers, const PromptFacts& facts) {
   const DeviceText& device = facts.device;
   const std::set<std::string> traits = traits_of(facts.problem);
   std::string text;
-  for (const sandbox::SharedHeader& header : headers) {
+  for (const benchsuite::SharedHeader& header : headers) {
     if (device.backend != "cuda" || !sandbox::gpu::driver::runs_on(device.architecture, header.arch)) continue;
     const auto is_its = [&](const std::string& kind) { return traits.contains(kind); };
     if (!header.kinds.empty() && std::ranges::none_of(header.kinds, is_its)) continue;
@@ -76,7 +76,7 @@ std::string headers_text(const std::vector<sandbox::SharedHeader>& headers, cons
 }
 
 // A solution's source as models read and edit it.
-std::string shown_source(const KnownSolution& of) { return sandbox::without_shared_headers(of.solution.source); }
+std::string shown_source(const KnownSolution& of) { return benchsuite::without_shared_headers(of.solution.source); }
 
 std::string known_text(const PromptFacts& facts, const PromptLimits& limits) {
   std::string text;
@@ -160,7 +160,7 @@ PromptLimits limits_for(const models::Sampling& sampling) {
 }
 
 PromptMaker::PromptMaker(const std::filesystem::path& folder)
-    : cards_(load_cards(folder / "techniques")), headers_(sandbox::shared_headers()) {
+    : cards_(load_cards(folder / "techniques")), headers_(benchsuite::shared_headers()) {
   std::vector<std::string> names(std::begin(kTemplates), std::end(kTemplates));
   for (const std::string& backend : benchsuite::judged_backends()) names.push_back("device_" + backend);
   for (const std::string& name : names) templates_.emplace(name, Template::load(folder / (name + ".md")));

@@ -10,7 +10,7 @@
 #include "agent/prompting/cards.h"
 #include "agent/prompting/facts.h"
 #include "agent/prompting/templates.h"
-#include "sandbox/shared_headers.h"
+#include "benchsuite/shared_headers.h"
 
 namespace agent::prompting {
 
@@ -68,7 +68,7 @@ class PromptMaker {
 
   std::map<std::string, Template> templates_;
   std::vector<Card> cards_;
-  std::vector<sandbox::SharedHeader> headers_;
+  std::vector<benchsuite::SharedHeader> headers_;
 };
 
 }  // namespace agent::prompting

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "benchsuite/shared_headers.h"
 #include "core/paths.h"
 #include "core/unique_fd.h"
 #include "sandbox/cpu/compiler/compiler.h"
@@ -18,7 +19,6 @@
 #include "sandbox/cpu/runtime/check.h"
 #include "sandbox/cpu/runtime/module.h"
 #include "sandbox/process/channel.h"
-#include "sandbox/shared_headers.h"
 
 namespace sandbox::cpu::test {
 
@@ -40,7 +40,9 @@ class TemporaryFolder {
 };
 
 // The source, with the shared headers that it includes in their places.
-inline std::string with_headers(const std::string& source) { return with_shared_headers(source, "solution.cu"); }
+inline std::string with_headers(const std::string& source) {
+  return benchsuite::with_shared_headers(source, "solution.cu");
+}
 
 inline std::string replaced(std::string text, const std::string& what, const std::string& by) {
   const size_t at = text.find(what);

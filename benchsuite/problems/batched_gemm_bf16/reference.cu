@@ -2,9 +2,11 @@
 {
   "problem": "batched_gemm_bf16",
   "backends": ["cpu", "cuda", "hip"],
-  "description": "the reference: fp64, one thread per element of c",
+  "description": "the reference: fp64, a block makes 64 x 64 elements of c through tiles in shared memory",
   "launches": [
-    {"kernel": "gemm", "grid": ["ceil_div(N, 16)", "ceil_div(M, 16)", "B"], "block": [16, 16, 1],
+    {"kernel": "gemm", "grid": ["ceil_div(N, 64)", "ceil_div(M, 64)", "B"],
+     "block": ["min(8, max(ceil_div(N, 4), (M + N) * K / 65536))",
+               "min(16, max(max(4, ceil_div(M, 4)), (M + N) * K / 32768))", 1],
      "args": ["a", "b", "c", "M", "N", "K"]}
   ]
 }
@@ -13,14 +15,15 @@
 // values.
 // c[i, m, n] = sum_k a[i, m, k] * b[i, k, n]; a: [B, M, K], b: [B, K, N], c: [B, M, N], all row-major.
 #include <cuda_bf16.h>
+#include <kw/exact_product.cuh>
 
-extern "C" __global__ void gemm(const __nv_bfloat16* a, const __nv_bfloat16* b, double* c, int M, int N, int K) {
-  const int n = blockIdx.x * blockDim.x + threadIdx.x;
-  const int m = blockIdx.y * blockDim.y + threadIdx.y;
-  if (m >= M || n >= N) return;
-  const size_t row = (size_t)blockIdx.z * M + m, first = (size_t)blockIdx.z * K;
-  double sum = 0;
-  for (int k = 0; k < K; ++k)
-    sum += (double)__bfloat162float(a[row * K + k]) * __bfloat162float(b[(first + k) * N + n]);
-  c[row * N + n] = sum;
+extern "C" __global__ void __launch_bounds__(128, 4)
+    gemm(const __nv_bfloat16* a, const __nv_bfloat16* b, double* c, int M, int N, int K) {
+  a += (size_t)blockIdx.z * M * K;
+  b += (size_t)blockIdx.z * K * N;
+  c += (size_t)blockIdx.z * M * N;
+  kw::exact_tile<false>(
+      blockIdx.y * 64, M, blockIdx.x * 64, N, K, [&](int m, int k) { return __bfloat162float(a[(size_t)m * K + k]); },
+      [&](int k, int n) { return __bfloat162float(b[(size_t)k * N + n]); },
+      [&](int m, int n, double sum) { c[(size_t)m * N + n] = sum; });
 }

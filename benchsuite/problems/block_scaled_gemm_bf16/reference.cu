@@ -17,74 +17,16 @@
 // a: [M, K], b: [N, K], c: [M, N], scale_a: [ceil(K / 128), M], scale_b: [ceil(N / 128), ceil(K / 128)], all row-major.
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
+#include <kw/exact_product.cuh>
 
-// Each thread makes 4 x 8 elements, the 8 in two vectors. Few rows or columns have few threads where there is little to
-// load: the cpu device pays for threads and barriers.
-constexpr int kTile = 64, kDepth = 32, kAtOnce = 8, kRows = 4, kVector = 4, kVectors = 2,
-              kAcross = kTile / (kVector * kVectors);
-
-extern "C" __global__ void gemm(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b, const float* scale_a,
-                                const float* scale_b, double* c, int M, int N, int K) {
-  __shared__ double left[kDepth][kTile + 2], right[kDepth][kTile + 2];
-  const int threads = blockDim.x * blockDim.y, thread = threadIdx.y * blockDim.x + threadIdx.x;
-  const int column = threadIdx.x * kVector, row = threadIdx.y * kRows;
-  const int m0 = blockIdx.y * kTile, n0 = blockIdx.x * kTile;
-  const int height = min(kTile, M - m0), width = min(kTile, N - n0);
-  for (int i = thread; i < kTile * kDepth; i += threads) left[i / kTile][i % kTile] = right[i / kTile][i % kTile] = 0;
-  double sums[kRows][kVectors][kVector] = {};
-  for (int k0 = 0; k0 < K; k0 += kDepth) {
-    const int depth = min(kDepth, K - k0), j = k0 / 128;
-    const double of_b = scale_b[n0 / 128 * ((K + 127) / 128) + j];  // of the whole step: tiles lie within blocks of b
-    __syncthreads();
-    // Several loads at a time: a GPU waits for each that a store follows.
-    for (int i0 = thread; i0 < height * kDepth; i0 += kAtOnce * threads) {
-      double loaded[kAtOnce];
-      for (int u = 0; u < kAtOnce; ++u) {
-        const int i = min(i0 + u * threads, height * kDepth - 1), k = min(i % kDepth, depth - 1), m = i / kDepth;
-        loaded[u] = of_b * scale_a[(size_t)j * M + m0 + m] * float(a[(size_t)(m0 + m) * K + k0 + k]);
-      }
-      for (int u = 0; u < kAtOnce; ++u) {
-        const int i = i0 + u * threads;
-        if (i < height * kDepth) left[i % kDepth][i / kDepth] = loaded[u];
-      }
-    }
-    for (int i0 = thread; i0 < width * kDepth; i0 += kAtOnce * threads) {
-      double loaded[kAtOnce];
-      for (int u = 0; u < kAtOnce; ++u) {
-        const int i = min(i0 + u * threads, width * kDepth - 1), k = min(i % kDepth, depth - 1), n = i / kDepth;
-        loaded[u] = float(b[(size_t)(n0 + n) * K + k0 + k]);
-      }
-      for (int u = 0; u < kAtOnce; ++u) {
-        const int i = i0 + u * threads;
-        if (i < width * kDepth) right[i % kDepth][i / kDepth] = loaded[u];
-      }
-    }
-    __syncthreads();
-    if (row >= height || column >= width) continue;
-#pragma unroll 4
-    for (int k = 0; k < depth; ++k) {
-      const double *rows = &left[k][row], *low = &right[k][column], *high = low + kVector * kAcross;
-      // Written out: g++ keeps the sums of nested loops in memory and takes 12 times as long.
-      for (int i = 0; i < kVector; ++i) {
-        sums[0][0][i] += rows[0] * low[i];
-        sums[1][0][i] += rows[1] * low[i];
-        sums[2][0][i] += rows[2] * low[i];
-        sums[3][0][i] += rows[3] * low[i];
-      }
-      for (int i = 0; i < kVector; ++i) {
-        sums[0][1][i] += rows[0] * high[i];
-        sums[1][1][i] += rows[1] * high[i];
-        sums[2][1][i] += rows[2] * high[i];
-        sums[3][1][i] += rows[3] * high[i];
-      }
-    }
-  }
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVectors; ++v) {
-      for (int i = 0; i < kVector; ++i) {
-        const int m = m0 + row + r, n = n0 + v * kVector * kAcross + column + i;
-        if (m < M && n < N) c[(size_t)m * N + n] = sums[r][v][i];
-      }
-    }
-  }
+extern "C" __global__ void __launch_bounds__(128, 3)
+    gemm(const __nv_fp8_e4m3* a, const __nv_fp8_e4m3* b, const float* scale_a, const float* scale_b, double* c, int M,
+         int N, int K) {
+  kw::exact_tile<true>(
+      blockIdx.y * 64, M, blockIdx.x * 64, N, K,
+      [&](int m, int k) { return (double)scale_a[(size_t)(k / 128) * M + m] * float(a[(size_t)m * K + k]); },
+      [&](int k, int n) {
+        return (double)scale_b[n / 128 * ((K + 127) / 128) + k / 128] * float(b[(size_t)n * K + k]);
+      },
+      [&](int m, int n, double sum) { c[(size_t)m * N + n] = sum; });
 }

@@ -2,37 +2,29 @@
 {
   "problem": "conv2d_tf32",
   "backends": ["cpu", "cuda", "hip"],
-  "description": "the reference: fp64, one thread per filter and eight neighbouring pixels",
+  "description": "the reference: fp64, a block makes 64 filters of 64 pixels through tiles in shared memory",
   "launches": [
-    {"kernel": "conv2d", "grid": ["B * H * ceil_div(W, 8)", "ceil_div(K, 64)", 1], "block": [64, 1, 1],
-     "args": ["x", "w", "y", "H", "W", "C", "K"]}
+    {"kernel": "conv2d", "grid": ["ceil_div(B * H * W, 64)", "ceil_div(K, 64)", 1],
+     "block": ["min(8, max(ceil_div(K, 4), (B * H * W + K) * 9 * C / 65536))",
+               "min(16, max(max(4, ceil_div(B * H * W, 4)), (B * H * W + K) * 9 * C / 32768))", 1],
+     "args": ["x", "w", "y", "B * H * W", "H", "W", "C", "K"]}
   ]
 }
 */
 // Floating outputs of a reference are double, whatever the problem's output dtype.
 // y[b, i, j, f] = sum_{r, s, c} x[b, i + r - 1, j + s - 1, c] w[f, r, s, c]; x: [B, H, W, C], w: [K, 3, 3, C].
-extern "C" __global__ void conv2d(const float* x, const float* w, double* y, int H, int W, int C, int K) {
-  constexpr int kPixels = 8;
-  const int f = blockIdx.y * blockDim.x + threadIdx.x, groups = (W + kPixels - 1) / kPixels;
-  if (f >= K) return;
-  const int j0 = blockIdx.x % groups * kPixels, i = blockIdx.x / groups % H;
-  const size_t image = (size_t)(blockIdx.x / groups / H) * H;
-  double sums[kPixels] = {};
-  for (int r = 0; r < 3; ++r) {
-    const int row = i + r - 1;
-    if (row < 0 || row >= H) continue;
-    for (int s = 0; s < 3; ++s) {
-      for (int c = 0; c < C; ++c) {
-        const double weight = w[(((size_t)f * 3 + r) * 3 + s) * C + c];
-        for (int p = 0; p < kPixels; ++p) {
-          const int column = j0 + p + s - 1;
-          if (column < 0 || column >= W) continue;
-          sums[p] += weight * (double)x[((image + row) * W + column) * C + c];
-        }
-      }
-    }
-  }
-  for (int p = 0; p < kPixels; ++p) {
-    if (j0 + p < W) y[((image + i) * W + j0 + p) * K + f] = sums[p];
-  }
+// A product of pixels, whose rows are the 9 C elements around them, with filters.
+#include <kw/exact_product.cuh>
+
+extern "C" __global__ void __launch_bounds__(128, 4)
+    conv2d(const float* x, const float* w, double* y, int pixels, int H, int W, int C, int K) {
+  kw::exact_tile<true>(
+      blockIdx.x * 64, pixels, blockIdx.y * 64, K, 9 * C,
+      [&](int pixel, int k) {
+        const int s = k / C % 3 - 1, r = k / C / 3 - 1, column = pixel % W + s, row = pixel / W % H + r;
+        if (row < 0 || row >= H || column < 0 || column >= W) return 0.0f;
+        return x[((size_t)pixel + r * W + s) * C + k % C];
+      },
+      [&](int k, int f) { return w[(size_t)f * 9 * C + k]; },
+      [&](int pixel, int f, double sum) { y[(size_t)pixel * K + f] = sum; });
 }

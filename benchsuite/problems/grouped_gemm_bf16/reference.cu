@@ -2,9 +2,11 @@
 {
   "problem": "grouped_gemm_bf16",
   "backends": ["cpu", "cuda", "hip"],
-  "description": "the reference: fp64, one thread per eight elements of a row of y",
+  "description": "the reference: fp64, a block makes 64 x 64 elements of y, of one expert after the other",
   "launches": [
-    {"kernel": "gemm", "grid": ["ceil_div(T, 64)", "ceil_div(N, 32)", 1], "block": [64, 4, 1],
+    {"kernel": "gemm", "grid": ["ceil_div(N, 64)", "ceil_div(T, 64)", 1],
+     "block": ["min(8, max(ceil_div(N, 4), (T + N) * K / 65536))",
+               "min(16, max(max(4, ceil_div(T, 4)), (T + N) * K / 32768))", 1],
      "args": ["x", "w", "offsets", "y", "T", "N", "K"]}
   ]
 }
@@ -14,22 +16,21 @@
 // y[t, n] = sum_k x[t, k] * w[e, n, k] for offsets[e] <= t < offsets[e + 1]; x: [T, K], w: [E, N, K], offsets: [E + 1],
 // y: [T, N], all row-major.
 #include <cuda_bf16.h>
+#include <kw/exact_product.cuh>
 
-constexpr int kEach = 8;
-
-extern "C" __global__ void gemm(const __nv_bfloat16* x, const __nv_bfloat16* w, const int* offsets, double* y, int T,
-                                int N, int K) {
-  const int t = blockIdx.x * blockDim.x + threadIdx.x;
-  const int n0 = (blockIdx.y * blockDim.y + threadIdx.y) * kEach;
-  if (t >= T || n0 >= N) return;
-  int e = 0;
-  while (offsets[e + 1] <= t) ++e;
-  double sums[kEach] = {};
-  for (int k = 0; k < K; ++k) {
-    const double left = (double)__bfloat162float(x[(size_t)t * K + k]);
-    for (int i = 0; i < kEach; ++i) {
-      sums[i] += left * __bfloat162float(w[((size_t)e * N + min(n0 + i, N - 1)) * K + k]);
-    }
+extern "C" __global__ void __launch_bounds__(128, 3)
+    gemm(const __nv_bfloat16* x, const __nv_bfloat16* w, const int* offsets, double* y, int T, int N, int K) {
+  int t = blockIdx.y * 64, e = 0;
+  const int end = min(t + 64, T);
+  while (t < end) {
+    while (offsets[e + 1] <= t) ++e;
+    const __nv_bfloat16* own = w + (size_t)e * N * K;
+    const int until = min(end, offsets[e + 1]);
+    __syncthreads();
+    kw::exact_tile<true>(
+        t, until, blockIdx.x * 64, N, K, [&](int m, int k) { return __bfloat162float(x[(size_t)m * K + k]); },
+        [&](int k, int n) { return __bfloat162float(own[(size_t)n * K + k]); },
+        [&](int m, int n, double sum) { y[(size_t)m * N + n] = sum; });
+    t = until;
   }
-  for (int i = 0; i < kEach && n0 + i < N; ++i) y[(size_t)t * N + n0 + i] = sums[i];
 }

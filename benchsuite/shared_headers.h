@@ -1,4 +1,4 @@
-// Device code that solutions share: kernels/include/kw/<name>.cuh, which a solution takes by
+// Device code that solutions and references share: kernels/include/kw/<name>.cuh, which a solution takes by
 //
 //   #include <kw/mbarrier.cuh>
 //
@@ -9,16 +9,16 @@
 //   ...
 //   // end <kw/mbarrier.cuh>
 //
-// So a solution's source is complete: its hash covers the headers, archives and exports carry them, and a later version
-// of a header changes no kernel that was judged. A header may include others, which then come before it ("begin
-// <kw/a.cuh> for <kw/b.cuh>").
+// So a source is complete: its hash, or that of the problem whose reference it is, covers the headers, archives and
+// exports carry them, and a later version of a header changes nothing that was judged. A header may include others,
+// which then come before it ("begin <kw/a.cuh> for <kw/b.cuh>").
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace sandbox {
+namespace benchsuite {
 
 struct SharedHeader {
   std::string name;  // "kw/mbarrier.cuh"
@@ -41,4 +41,4 @@ std::string without_shared_headers(const std::string& source);
 // the source has no headers: its lines are the file's.
 std::string author_line(const std::string& source, int64_t line);
 
-}  // namespace sandbox
+}  // namespace benchsuite

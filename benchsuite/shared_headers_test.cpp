@@ -1,13 +1,12 @@
-#include "sandbox/shared_headers.h"
+#include "benchsuite/shared_headers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/error.h"
 #include "core/text.h"
-#include "sandbox/solution.h"
 
-namespace sandbox {
+namespace benchsuite {
 namespace {
 using testing::HasSubstr;
 using testing::Not;
@@ -73,16 +72,5 @@ TEST(SharedHeaders, LinesAreThoseOfTheAuthor) {
   EXPECT_EQ(author_line("first\nsecond\n", 2), "");
 }
 
-TEST(SharedHeaders, ArePartOfASolutionAndOfItsHash) {
-  const std::string header =
-      "/* kernelwright\n{\"problem\": \"p\", \"launches\": [{\"kernel\": \"k\", \"grid\": [1], \"block\": [1], "
-      "\"args\": []}]}\n*/\n";
-  const std::string kernel = "extern \"C\" __global__ void k() {}\n";
-  const Solution with = parse_solution(header + "#include <kw/tma.cuh>\n" + kernel, "k.cu"),
-                 without = parse_solution(header + kernel, "k.cu");
-  EXPECT_THAT(with.source, HasSubstr("// begin <kw/tma.cuh>"));
-  EXPECT_NE(with.hash(), without.hash());
-  EXPECT_EQ(parse_solution(with.source, "again.cu").hash(), with.hash());
-}
 }  // namespace
-}  // namespace sandbox
+}  // namespace benchsuite

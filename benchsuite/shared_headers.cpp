@@ -1,4 +1,4 @@
-#include "sandbox/shared_headers.h"
+#include "benchsuite/shared_headers.h"
 
 #include <algorithm>
 #include <cctype>
@@ -11,7 +11,7 @@
 #include "core/suggest.h"
 #include "core/text.h"
 
-namespace sandbox {
+namespace benchsuite {
 namespace {
 namespace fs = std::filesystem;
 using core::InputError;
@@ -153,4 +153,4 @@ std::string author_line(const std::string& source, int64_t line) {
                         : "line " + std::to_string(of_header) + " of <kw/" + header + ">";
 }
 
-}  // namespace sandbox
+}  // namespace benchsuite
