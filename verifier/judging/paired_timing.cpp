@@ -11,8 +11,11 @@
 namespace verifier::judging {
 namespace {
 using Clock = std::chrono::steady_clock;
-constexpr double kFar = 2;             // the same for a first look
-constexpr double kClear = 1.1;         // a speed-up beyond it, either way, with its whole interval
+constexpr double kFar = 2;      // the same for a first look
+constexpr double kClear = 1.1;  // a speed-up beyond it, either way, with its whole interval
+// Of a confirmation whose launches are slow and whose candidate is far ahead: the least and the largest of so many
+// ratios hold the median in 99.6 % of cases.
+constexpr int kPairsOfSlowLaunches = 9;
 constexpr int kPairsBetweenLooks = 8;  // at the interval: each look is a chance to end at a lucky moment
 constexpr double kSuspicious = 2;      // times the usual difference from the incumbent's outputs
 
@@ -55,7 +58,10 @@ bool PairedTiming::enough(const verdicts::WorkloadTiming& timing, double spent_s
     stopped_early_ = true;
     return true;
   }
-  if (pairs < settings_.least_pairs) return false;
+  if (pairs < settings_.least_pairs) {
+    return effort_ == verdicts::Effort::confirm && pairs == kPairsOfSlowLaunches && spent_s > settings_.most_s / 2 &&
+           so_far.low > kFar;
+  }
   // A control only has to show that nothing is badly wrong.
   if (spent_s > (effort_ == verdicts::Effort::control ? settings_.most_s / 4 : settings_.most_s)) return true;
   if ((pairs - settings_.least_pairs) % kPairsBetweenLooks != 0) return false;

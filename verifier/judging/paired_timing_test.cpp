@@ -129,6 +129,14 @@ TEST_F(TimingOfScripts, ClearCasesEndEarlyEitherWayButAreConfirmedInFull) {
   }
 }
 
+TEST_F(TimingOfScripts, AConfirmationFarAheadOfSlowLaunchesTakesNinePairs) {
+  settings_.most_s = 0;  // any launch is slow
+  script_.candidate_us = 25;
+  EXPECT_EQ(timed(verdicts::Effort::confirm).pairs.size(), 9u);
+  script_.candidate_us = 60;
+  EXPECT_GE(timed(verdicts::Effort::confirm).pairs.size(), static_cast<size_t>(settings_.least_pairs));
+}
+
 TEST_F(TimingOfScripts, NoisyTimesGoOnToTheMostPairs) {
   script_.jitter = 0.3;
   EXPECT_EQ(timed(verdicts::Effort::full).pairs.size(), static_cast<size_t>(settings_.most_pairs));
