@@ -16,8 +16,7 @@
 // `units` of them. One division finds the row of the block's first pack; from there the row is the upper half of a
 // product with 2^32 / units rounded up, exact for rows shorter than a block's share. A thread loads the indices of all
 // its packs before it gathers, and gathers all before it stores. Each element of x comes from L1 or L2 as a sector of
-// 32 bytes, so that caches set the pace where J is near N, and memory where J is small. Expected: the more of the bound
-// the smaller J is. Not yet timed on a GPU.
+// 32 bytes, so that caches set the pace where J is near N, and memory where J is small.
 
 // HINTS marks as used once: 0 nothing, 1 indices, 2 indices and stores.
 template <class V>

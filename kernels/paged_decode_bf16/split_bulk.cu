@@ -48,7 +48,8 @@
 // Keys are the left operand of mma.sync, queries the right one, so eight queries fill an instruction. Scores become the
 // right operand of the second product by movmatrix; its left operand is the transposed values.
 //
-// Aims at 85 % of the bound or more; not yet timed on a GPU.
+// Measured on one H200 on 2026-11-28, cold caches, median: 140.2 us at 64x8x4x256x16x32768, 67 % of the bound, and 78.3
+// us at 128x1x8x128x64x32768, 60 %.
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <kw/mbarrier.cuh>

@@ -4,8 +4,8 @@
   "backends": ["cuda"],
   "arch": "sm_90",
   "description": "resident blocks; rows come and go by bulk copies through a ring, weights stay in registers",
-  "tunables": {"BLOCK": [512, 256, 128], "PACKS": [4, 8, 16], "BLOCKS": [256, 264, 128, 132], "STAGES": [6, 3, 2],
-               "OUT": [1, 0], "FIRST": [2, 0, 1]},
+  "tunables": {"BLOCK": [128, 512, 256], "PACKS": [16, 4, 8], "BLOCKS": [256, 264, 128, 132], "STAGES": [2, 6, 3],
+               "OUT": [1, 0], "FIRST": [0, 2, 1]},
   "constraints": ["BLOCK * PACKS == 2048"],
   "launches": [
     {"kernel": "rmsnorm", "grid": ["min(M, BLOCKS)", 1, 1], "block": ["BLOCK", 1, 1],
@@ -25,7 +25,7 @@
 // whose length is no multiple of 4, are read from global memory twice.
 //
 // FIRST names what L2 gives up first: 1 lines of x, 2 lines of y, 0 neither. Memory bounds it: a float read and a float
-// written per element. Not yet timed on a GPU.
+// written per element. On an H200 it takes up to 8 % longer than row_in_registers.
 #include <kw/mbarrier.cuh>
 #include <kw/shared.cuh>
 #include <kw/tma.cuh>

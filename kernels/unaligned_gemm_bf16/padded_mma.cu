@@ -33,7 +33,7 @@
 // memory and leave row by row in aligned words of 16 bytes; only the ends of a row within a tile are written element by
 // element.
 //
-// Bound by the product; expected on an A100 at 4095 x 4097 x 4093: some 60 % of it. Not yet timed on a GPU.
+// Not yet timed on an A100; on an H200 it takes 2.8 times as long as padded_wgmma.
 #include <cuda_bf16.h>
 #include <kw/pack.cuh>
 #include <kw/shared.cuh>
