@@ -31,22 +31,19 @@ __device__ __forceinline__ uint4 realign(const uint4& low, const uint4& high, in
                     __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits));
 }
 
-// Row r of the copy, for r < padded_rows, is row place(r) of the matrix, or zeros if the matrix has none.
-template <typename Place>
-__device__ __forceinline__ void copy_padded(void* padded, const void* matrix, int rows, int columns, int pitch,
-                                            int padded_rows, const Place& place) {
+__device__ __forceinline__ void copy_padded(void* padded, const void* matrix, int rows, int columns, int pitch) {
   constexpr int kEach = 4;  // chunks of eight that a lane has under way
   const int lane = threadIdx.x % 32, warps = gridDim.x * (blockDim.x / 32);
   const int chunks = pitch / 8, parts = (chunks + 32 * kEach - 1) / (32 * kEach);
   const size_t count = (size_t)rows * columns;
-  for (int unit = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; unit < padded_rows * parts; unit += warps) {
-    const int to_row = unit / parts, row = place(to_row), i0 = unit % parts * (32 * kEach) + lane;
+  for (int unit = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; unit < rows * parts; unit += warps) {
+    const int row = unit / parts, i0 = unit % parts * (32 * kEach) + lane;
     const size_t first = (size_t)row * columns;
     const int skip = first % 8, next = skip > 0;
     const uint4* from = (const uint4*)matrix + first / 8;
-    uint4* to = (uint4*)padded + (size_t)to_row * chunks;
+    uint4* to = (uint4*)padded + (size_t)row * chunks;
     // Chunks whose elements all exist, and whose words of 16 bytes lie within the matrix.
-    const int whole = row < rows ? min(columns / 8, (int)(count / 8 - first / 8) - next) : 0;
+    const int whole = min(columns / 8, (int)(count / 8 - first / 8) - next);
     uint4 low[kEach], high[kEach];
 #pragma unroll
     for (int u = 0; u < kEach; ++u) {
@@ -65,15 +62,12 @@ __device__ __forceinline__ void copy_padded(void* padded, const void* matrix, in
         unsigned w[4] = {};
 #pragma unroll
         for (int e = 0; e < 8; ++e) {
-          if (row < rows && 8 * i + e < columns) w[e / 2] |= (unsigned)at[8 * i + e] << e % 2 * 16;
+          if (8 * i + e < columns) w[e / 2] |= (unsigned)at[8 * i + e] << e % 2 * 16;
         }
         to[i] = make_uint4(w[0], w[1], w[2], w[3]);
       }
     }
   }
-}
-__device__ __forceinline__ void copy_padded(void* padded, const void* matrix, int rows, int columns, int pitch) {
-  copy_padded(padded, matrix, rows, columns, pitch, rows, [](int row) { return row; });
 }
 
 template <int width, typename Chunk>
