@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <random>
 
 #include "core/paths.h"
@@ -65,7 +66,7 @@ void as_integer(core::DType dtype, With&& with) {
   }
 }
 
-// Inputs near what the problem draws: floats of size about 1, integers within their bounds, sorted rows.
+// Inputs near what the problem draws: floats of size about 1, integers within their bounds, sorted rows, permutations.
 Bytes draw(const Tensor& tensor, const core::Bindings& axes, std::mt19937_64& random) {
   Bytes bytes(static_cast<size_t>(tensor.bytes(axes)));
   const auto count = static_cast<size_t>(tensor.elements(axes));
@@ -82,6 +83,13 @@ Bytes draw(const Tensor& tensor, const core::Bindings& axes, std::mt19937_64& ra
       values.front() = least;
       values.back() = most;
       std::ranges::sort(values);  // of one row
+    }
+    if (tensor.init.kind == benchsuite::Init::permutation) {
+      const auto row = values.begin() + tensor.shape.back().eval(axes);
+      for (auto first = values.begin(); first != values.end(); first += row - values.begin()) {
+        std::iota(first, first + (row - values.begin()), 0);
+        std::shuffle(first, first + (row - values.begin()), random);
+      }
     }
     as_integer(tensor.dtype, [&](auto typed) {
       for (size_t i = 0; i < count; ++i) put(i, static_cast<decltype(typed)>(values[i]));

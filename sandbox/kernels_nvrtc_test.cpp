@@ -36,6 +36,7 @@ std::vector<std::string> architectures_of(const Solution& solution) {
 int64_t most_spilled(const ShippedKernel& kernel) {
   static const std::map<std::string, int64_t> known{{"attention_f16_naive", 1400},
                                                     {"batched_gemm_bf16_persistent_wgmma", 8},
+                                                    {"grouped_gemm_bf16_reference", 16},
                                                     {"linear_attention_bf16_reference", 440},
                                                     {"permute_f16_packs_of_rows", 8},
                                                     {"quantize_i8_thread_per_row", 104},

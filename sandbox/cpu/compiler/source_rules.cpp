@@ -311,9 +311,7 @@ std::variant<HeaderRule, Rejected> header_rule(const std::string& name, int line
   if (dialect != Dialect::cuda) {
     if (among(kOursInHip, name)) return HeaderRule::ours;
     if (among(kBuiltInHip, name)) return HeaderRule::built_in;
-    if (among(kCudaAlone, name)) {
-      return reject(Rejection::compile_error, line, "the header <" + name + "> is CUDA's; HIP has none of its kind");
-    }
+    if (among(kCudaAlone, name)) return HeaderRule::ours;  // it refuses HIP itself, where an #if lets it
   } else if (among(kOursInHip, name) || among(kBuiltInHip, name)) {
     return reject(Rejection::compile_error, line,
                   "the header <" + name + "> is HIP's, and this is compiled as CUDA; judge it in the dialect hip");

@@ -2,6 +2,10 @@
 // (Its e8m0, powers of two as scales, is not here.)
 #pragma once
 
+#ifdef __HIP__
+#error "the header <cuda_fp8.h> is CUDA's; HIP has none of its kind"
+#endif
+
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 

@@ -1,6 +1,10 @@
 // Mathematical constants under the names of the toolkit's header, each the nearest number of its type.
 #pragma once
 
+#ifdef __HIP__
+#error "the header <math_constants.h> is CUDA's; HIP has none of its kind"
+#endif
+
 // float
 #define CUDART_INF_F __int_as_float(0x7f800000)
 #define CUDART_NAN_F __int_as_float(0x7fffffff)

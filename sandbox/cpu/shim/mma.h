@@ -3,6 +3,10 @@
 // sees, and mma_sync is one exchange of the warp in which the last lane to arrive multiplies for all.
 #pragma once
 
+#ifdef __HIP__
+#error "the header <mma.h> is CUDA's; HIP has none of its kind"
+#endif
+
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 #include "kw_threads.h"
