@@ -34,16 +34,12 @@ std::vector<std::string> architectures_of(const Solution& solution) {
 // Nothing, but for two naive solutions and a reference, a register or two on sm_90, and kernels that were tuned for
 // sm_90 on other architectures.
 int64_t most_spilled(const ShippedKernel& kernel) {
-  static const std::map<std::string, int64_t> known{{"attention_f16_naive", 1400},
-                                                    {"batched_gemm_bf16_persistent_wgmma", 8},
-                                                    {"grouped_gemm_bf16_reference", 16},
-                                                    {"linear_attention_bf16_reference", 440},
-                                                    {"permute_f16_packs_of_rows", 8},
-                                                    {"quantize_i8_thread_per_row", 104},
-                                                    {"silu_mul_bf16_packs_of_eight", 64},
-                                                    {"sort_pairs_i32_block_radix", 48},
-                                                    {"topk_f32_cluster_maxima", 32},
-                                                    {"varlen_attention_bf16_naive", 1192}};
+  static const std::map<std::string, int64_t> known{
+      {"attention_f16_naive", 1400},        {"batched_gemm_bf16_persistent_wgmma", 8},
+      {"grouped_gemm_bf16_reference", 16},  {"linear_attention_bf16_reference", 440},
+      {"permute_f16_packs_of_rows", 8},     {"quantize_i8_thread_per_row", 104},
+      {"silu_mul_bf16_packs_of_eight", 64}, {"sort_pairs_i32_block_radix", 48},
+      {"topk_f32_cluster_maxima", 32},      {"varlen_attention_bf16_naive", 1192}};
   const auto found = known.find(kernel.name);
   return found == known.end() ? 0 : found->second;
 }
