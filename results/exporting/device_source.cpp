@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "benchsuite/shared_headers.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "sandbox/tokens.h"
@@ -94,7 +95,7 @@ bool is_one_of(const Token& token, const Words& words) {
 class Reader {
  public:
   Reader(const sandbox::Solution& solution, const sandbox::TunableBinding& binding)
-      : solution_(solution), tokens_(sandbox::tokenize(solution.source)) {
+      : solution_(solution), tokens_(sandbox::tokenize(benchsuite::without_shared_headers(solution.source))) {
     for (const auto& [name, value] : binding) known_.insert(name);
   }
 

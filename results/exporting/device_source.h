@@ -19,7 +19,7 @@ std::vector<std::string> kernels_of(const sandbox::Solution& solution);
 
 // Throws core::InputError for a solution whose code may differ when it is compiled for a host too: conditions on macros
 // that it does not define, attributes, assembler outside functions. The judge compiled no host code; this ensures that
-// none appears later.
+// none appears later. Shared headers that ship (kernels/include) are trusted.
 void refuse_host_code(const sandbox::Solution& solution, const sandbox::TunableBinding& binding);
 
 }  // namespace results::exporting

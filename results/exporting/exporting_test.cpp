@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "benchsuite/shared_headers.h"
 #include "results/exporting/device_source.h"
 #include "results/exporting/exporting_fixture.h"
 #include "results/exporting/expressions.h"
@@ -112,6 +113,14 @@ TEST(DeviceSource, HoldsNothingThatOnlyAHostsCompilerWouldSee) {
       "namespace a { __device__ void f() { asm volatile(\"membar.gl;\"); } }",
       "#define COMMIT asm volatile(\"cp.async.commit_group;\" ::)\n__device__ void f() { COMMIT; }"};
   for (const std::string& source : accepted) EXPECT_EQ(refusal(source), "");
+
+  const std::string whole = benchsuite::with_shared_headers("#include <kw/exact_product.cuh>\n", "sly.cu");
+  EXPECT_EQ(refusal(whole), "") << "it tests macros, but ships";
+  std::string changed = whole;
+  changed.insert(changed.find("// end <kw/"), "int now;\n");
+  for (const std::string& source : {changed, whole + "#ifndef EXACT_ON_TENSOR_CORES\nint now;\n#endif\n"}) {
+    EXPECT_THAT(refusal(source), HasSubstr("could differ from the judged one")) << source;
+  }
 }
 
 TEST(Plans, SayEverything) {
