@@ -198,7 +198,7 @@ endif()
 find_program(KW_PYTHON3 NAMES python3)
 if(KW_PYTHON3)
   add_test(NAME compile_for_amd COMMAND ${KW_PYTHON3} ${CMAKE_SOURCE_DIR}/scripts/compile_for_amd)
-  set_tests_properties(compile_for_amd PROPERTIES LABELS slow TIMEOUT 900 SKIP_RETURN_CODE 77 COST 15)
+  set_tests_properties(compile_for_amd PROPERTIES LABELS "slow;part_6" TIMEOUT 900 SKIP_RETURN_CODE 77 COST 15)
 endif()
 
 # The MCP server with the Python package mcp as its client. Where that cannot be had, it prints a line that says so.
