@@ -287,4 +287,9 @@ std::variant<Match, verdicts::Verdict> compare(const Comparison& c, const std::s
                  c.exact, c.output, c.expected, naive_tiles(c.dtype, tiling, c.neighbours));
 }
 
+bool is_one_more_rounding(const verdicts::WrongResult& wrong, core::DType dtype) {
+  constexpr int64_t kMost = 2;
+  return wrong.wrong_elements <= kMost && std::fabs(wrong.got - wrong.expected) <= draws::ulp_at(dtype, wrong.expected);
+}
+
 }  // namespace verifier::comparison

@@ -108,6 +108,11 @@ std::variant<Match, verdicts::Verdict> compare(const OutputForm& form, bool exac
                                                const NaiveRun& expected,
                                                const std::vector<std::vector<NaiveTile>>& neighbours);
 
+// Whether one or two elements of an output in `dtype` are off by one rounding to it more than the last. A kernel that
+// rounds factors to the dtype of its output, as attentions round weights, is, where an outlier makes an element by
+// itself; the naive solution shows one such rounding, which may be a lucky one.
+bool is_one_more_rounding(const verdicts::WrongResult& wrong, core::DType dtype);
+
 struct Comparison {
   core::DType dtype;                  // of the candidate's and the naive output
   core::DType accumulate;             // the contract's
