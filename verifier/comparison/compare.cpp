@@ -288,8 +288,7 @@ std::variant<Match, verdicts::Verdict> compare(const Comparison& c, const std::s
 }
 
 bool is_one_more_rounding(const verdicts::WrongResult& wrong, core::DType dtype) {
-  constexpr int64_t kMost = 2;
-  return wrong.wrong_elements <= kMost && std::fabs(wrong.got - wrong.expected) <= draws::ulp_at(dtype, wrong.expected);
+  return wrong.wrong_elements == 1 && std::fabs(wrong.got - wrong.expected) <= draws::ulp_at(dtype, wrong.expected);
 }
 
 }  // namespace verifier::comparison

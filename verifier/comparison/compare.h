@@ -108,9 +108,9 @@ std::variant<Match, verdicts::Verdict> compare(const OutputForm& form, bool exac
                                                const NaiveRun& expected,
                                                const std::vector<std::vector<NaiveTile>>& neighbours);
 
-// Whether one or two elements of an output in `dtype` are off by one rounding to it more than the last. A kernel that
-// rounds factors to the dtype of its output, as attentions round weights, is, where an outlier makes an element by
-// itself; the naive solution shows one such rounding, which may be a lucky one.
+// Whether a single element of an output is wrong, and by no more than one unit in the last place of `dtype`. Attention
+// kernels may round weights to the dtype of their output. Where one weight times an outlier makes an element, that
+// rounding is its whole error, and naive's rounding of the same weight may happen to be much smaller.
 bool is_one_more_rounding(const verdicts::WrongResult& wrong, core::DType dtype);
 
 struct Comparison {

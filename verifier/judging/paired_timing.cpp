@@ -13,8 +13,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double kFar = 2;      // the same for a first look
 constexpr double kClear = 1.1;  // a speed-up beyond it, either way, with its whole interval
-// Of a confirmation whose launches are slow and whose candidate is far ahead: the least and the largest of so many
-// ratios hold the median in 99.6 % of cases.
+// Enough pairs for a confirmation with slow launches and a candidate that is far ahead: the true median lies between
+// the smallest and the largest of nine ratios with a probability of 99.6 %.
 constexpr int kPairsOfSlowLaunches = 9;
 constexpr int kPairsBetweenLooks = 8;  // at the interval: each look is a chance to end at a lucky moment
 constexpr double kSuspicious = 2;      // times the usual difference from the incumbent's outputs
