@@ -19,7 +19,7 @@
 // registers. Each element is read (ROWS + 2) / ROWS times, and but once from memory where neighbouring strips run at
 // the same time. Where W is no multiple of 4, rows are not aligned to float4 and a thread makes one column.
 //
-// Measured on one H200 on 2026-11-28, cold caches, median: 154.4 us at 64x96x112x112, 86 % of the bound; cuDNN takes
+// Measured on one H200 on 2026-11-28, cold caches, median: 154.4 us at 64x96x112x112, 86 % of the bound; PyTorch takes
 // 727. A ring of rows by bulk copies took 12 % longer.
 
 // Columns first - 1 to first + V of ROWS + 2 rows, zeros outside the image. All lanes of the warp call it.
