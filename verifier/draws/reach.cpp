@@ -78,6 +78,25 @@ core::Bindings within_reach(const Plan& plan, const benchsuite::Problem& problem
   return threads_of(plan, problem, reached) < threads_of(plan, problem, axes) ? reached : axes;
 }
 
+std::optional<core::Bindings> within_memory(const benchsuite::Problem& problem, const core::Bindings& axes,
+                                            int64_t most_bytes) {
+  const auto bytes_at = [&](const core::Bindings& some) {
+    int64_t bytes = 0;
+    for (const benchsuite::Tensor& tensor : problem.inputs) bytes += tensor.bytes(some);
+    for (const benchsuite::Tensor& tensor : problem.outputs) {
+      bytes += 2 * tensor.bytes(some) + tensor.elements(some) * static_cast<int64_t>(sizeof(double));
+    }
+    return bytes;
+  };
+  core::Bindings reached = axes;
+  while (bytes_at(reached) > most_bytes) {
+    const core::Bindings before = reached;
+    come_nearer(problem, reached, 0.75);
+    if (reached == before) return std::nullopt;
+  }
+  return reached;
+}
+
 bool has_persistent_grid(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,
                          int64_t least_threads) {
   const int64_t threads = threads_of(plan, problem, axes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "benchsuite/problem.h"
@@ -26,6 +27,11 @@ int64_t most_blocks(const Plan& plan, const benchsuite::Problem& problem, const 
 // each step. A persistent grid has as many threads at every shape, which are then no reason for a nearer one.
 core::Bindings within_reach(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,
                             int64_t most_threads, double share = 0.75);
+
+// The shape, or one nearer at which its tensors fit into so many bytes of the device together with what they are
+// compared with: a second output of each kind and a reference in double. nullopt where no nearer shape does.
+std::optional<core::Bindings> within_memory(const benchsuite::Problem& problem, const core::Bindings& axes,
+                                            int64_t most_bytes);
 
 // Whether so many threads or more are launched and half of the largest axis has as many.
 bool has_persistent_grid(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,

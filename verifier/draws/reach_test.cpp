@@ -35,6 +35,15 @@ TEST(Reach, ComesNearerUntilAGridOfBlocksPerRowIsSmallEnough) {
   EXPECT_FALSE(has_persistent_grid(rows, problem, axes, 1));
 }
 
+TEST(Reach, ComesNearerUntilTheTensorsFitIntoMemory) {
+  const benchsuite::Problem problem = row_sum();
+  const core::Bindings axes{{"M", 64}, {"N", 1024}};
+  const int64_t bytes = 4 * 64 * 1024 + (4 + 4 + 8) * 64;  // x, and for each row two sums and one in double
+  EXPECT_EQ(within_memory(problem, axes, bytes), axes);
+  EXPECT_EQ(within_memory(problem, axes, bytes - 1), (core::Bindings{{"M", 64}, {"N", 768}}));
+  EXPECT_EQ(within_memory(problem, axes, 4), std::nullopt);
+}
+
 TEST(Reach, OfAPersistentGridIsToldByOtherThanItsThreads) {
   const benchsuite::Problem problem = row_sum();
   const sandbox::Solution solution = with_grid("264");

@@ -386,8 +386,13 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedSha
     if (share < 1) come(static_cast<int64_t>(share * threads), 0.75);
   }
   const bool beyond = depth == Depth::longer || depth == Depth::far;
+  if (beyond) {  // another process may have taken memory since far_elements was set
+    const auto fitting = draws::within_memory(problem, reached, oracle_.device().free_bytes() / 10 * 9);
+    if (!fitting) return std::nullopt;  // the scope shows it
+    reached = *fitting;
+  }
   if (beyond && !draws::lends_enough(plan_of(contender), problem, reached, traits_.most_workspace_bytes)) {
-    return std::nullopt;  // the scope shows it
+    return std::nullopt;  // this, too
   }
   if (reached != axes && !oracle_.can_draw(reached)) return std::nullopt;  // and this
   if (named.workload == nullptr &&

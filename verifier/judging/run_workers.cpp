@@ -22,9 +22,9 @@ RunWorkers::RunWorkers(sandbox::process::WorkerCommand command, Kind kind) : com
   }
   incumbent_ = Worker::launch(command_);
   candidate_ = Worker::launch(command_);
-  for (int i = 0; i < kSpares; ++i) spares_.push_back(Worker::launch(command_));
   incumbent_->await_greeting();
   candidate_->await_greeting();
+  for (int i = 0; i < kSpares; ++i) spares_.push_back(Worker::launch(command_));  // these two would start slower beside
 }
 
 Worker& RunWorkers::worker_of(Side side) {

@@ -255,6 +255,7 @@ class GpuDevice : public judging::JudgeDevice {
     work().poison(lent.slack_after(), lent.slack_after_bytes(), keys.after);
   }
   void finish() override { context_.synchronize(); }
+  int64_t free_bytes() const override { return static_cast<int64_t>(context_.free_bytes()); }
 
   bool slack_untouched(const LentBuffer& buffer, const judging::PoisonKeys& keys) override {
     const SharedBuffer& lent = shared(buffer);
