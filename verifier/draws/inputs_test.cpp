@@ -284,6 +284,20 @@ TEST(Inputs, TinyOnesAreNormalNumbersWhoseProductsAreToo) {
   }
 }
 
+TEST(Inputs, SmallOnesOfBothSignsLieAboutZero) {
+  Tensor weights = tensor(DType::f32, Init::uniform);
+  weights.init.low = -0.125;
+  weights.init.high = 0.125;
+  const std::vector<double> small = drawn(weights, Distribution::one_scale, with_kind(9, 1));
+  const std::vector<double> tiny = drawn(weights, Distribution::tiny, with_kind(9, 1));
+  const auto has = [](const std::vector<double>& values, double low, double high) {
+    const auto [least, most] = std::ranges::minmax(values);
+    return least >= low && most < high && least < 0 && most > 0;
+  };
+  EXPECT_TRUE(has(small, -0x1p-11, 0x1p-11));
+  EXPECT_TRUE(has(tiny, -0x1p-23, 0x1p-23));
+}
+
 TEST(DrawKeys, OneScaleIsLargeAndSmallInTurn) {
   statistics::Keys keys(5);
   DrawKeys draws(keys);

@@ -127,13 +127,18 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t colum
 HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column, const Chance& c) {
   const bool hot = is_hot(args, row, column);
   const double width = args.high - args.low, value = args.low + width * c.unit;
+  // Of the numbers between the bounds, those close to 0 are small; where 0 is not among them, those close to the lower
+  // one. All inputs of a product may be constant where another one's are: then its sums cancel.
+  const auto shrunk = [&](int exponent) {
+    return args.low < 0 && args.high > 0 ? ldexp(value, exponent) : args.low + ldexp(width * c.unit, exponent);
+  };
   switch (static_cast<Distribution>(args.distribution)) {
     case Distribution::row_scales:
       return args.low + width * c.unit * fmin(row.scale, 1.0);
     case Distribution::one_scale:
-      return is_large(args) ? value : args.low + ldexp(width * c.unit, small_exponent(args));
+      return is_large(args) ? value : shrunk(small_exponent(args));
     case Distribution::tiny:
-      return args.low + ldexp(width * c.unit, tiny_exponent(args));
+      return shrunk(tiny_exponent(args));
     case Distribution::offset:
       return args.high - width * (1 - c.unit) / 128;
     case Distribution::spikes:
