@@ -13,7 +13,7 @@
 //   kw::exact_tile<true>(blockIdx.y * 64, M, blockIdx.x * 64, N, K, [&](int m, int k) { return a[(size_t)m * K + k]; },
 //                        [&](int k, int n) { return b[(size_t)n * K + k]; },
 //                        [&](int m, int n, double sum) { c[(size_t)m * N + n] = sum; });
-#if defined(__CUDACC_RTC__) && __CUDA_ARCH__ >= 800
+#if defined(__EDG__) && __CUDA_ARCH__ >= 800  // NVRTC's front end; what the cpu device emulates would be far slower
 #define EXACT_ON_TENSOR_CORES
 #include <mma.h>
 #endif
