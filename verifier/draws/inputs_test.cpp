@@ -298,6 +298,23 @@ TEST(Inputs, SmallOnesOfBothSignsLieAboutZero) {
   EXPECT_TRUE(has(tiny, -0x1p-23, 0x1p-23));
 }
 
+TEST(Inputs, WholeNumbersOfSomeRowsLieInAWindow) {
+  Tensor indices = tensor(DType::i32, Init::integers);
+  const auto has_a_narrow_row = [&](uint64_t key) {
+    const std::vector<double> values = drawn(indices, Distribution::patchwork, key);
+    const auto columns = static_cast<size_t>(indices.shape.back().eval(kAxes));
+    for (size_t row = 0; row + columns <= values.size(); row += columns) {
+      const auto [least, most] = std::minmax_element(values.begin() + static_cast<std::ptrdiff_t>(row),
+                                                     values.begin() + static_cast<std::ptrdiff_t>(row + columns));
+      if (*most - *least < 1 << 15) return true;
+    }
+    return false;
+  };
+  int narrow = 0;
+  for (uint64_t key = 0; key < 20; ++key) narrow += has_a_narrow_row(key);
+  EXPECT_GT(narrow, 5);
+}
+
 TEST(DrawKeys, OneScaleIsLargeAndSmallInTurn) {
   statistics::Keys keys(5);
   DrawKeys draws(keys);

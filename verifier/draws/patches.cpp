@@ -68,6 +68,12 @@ double draw_size(Effect effect, const FillArgs& args, bool between_bounds, stati
       return either_sign(args.narrow != 0 ? log_uniform(0.5, 16, keys) : log_uniform(1, 100, keys), keys);
     case Effect::scaled:
       return args.narrow != 0 ? log_uniform(0.03, 30, keys) : log_uniform(1e-4, 1e3, keys);
+    case Effect::whole:
+      return keys.coin() ? 0.5 : 2;  // mostly -1, 0 and 1, or up to some more
+    case Effect::exponents: {        // squares of the largest stay finite
+      constexpr double kMost = 60;
+      return args.narrow != 0 ? 4 : std::clamp(std::log2(args.most_size) / 2 - 4, 1.0, kMost);
+    }
     case Effect::sparse:
       return log_uniform(2, 30, keys);
     default:

@@ -123,6 +123,11 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t colum
   }
 }
 
+// About the largest number of the dtype below the upper bound.
+HOST_DEVICE double below_high(const FillArgs& args) {
+  const double width = args.high - args.low, size = fmax(width, fabs(args.high));
+  return args.high - ldexp(size, -static_cast<int>(args.significand));
+}
 // An element of an input that is U[low, high): the same ideas between the bounds.
 HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column, const Chance& c) {
   const bool hot = is_hot(args, row, column);
@@ -145,8 +150,10 @@ HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column,
       return args.low + width * c.unit * (is_rare(c) ? 1 : 1e-3);
     case Distribution::one_hot:
       return args.low + (hot ? width * 0.75 : 0);
-    case Distribution::ties:
-      return args.low + width * floor(c.unit * 3) / 4;
+    case Distribution::ties: {
+      const double fourth = floor(c.unit * 4);
+      return fourth < 3 ? args.low + width * fourth / 4 : below_high(args);
+    }
     case Distribution::denormals:
       return args.low > 0 || args.high <= 0 ? value : args.least_normal * 2 * c.unit;
     case Distribution::exact:
@@ -191,6 +198,29 @@ HOST_DEVICE int64_t the_one_value(const FillArgs& args, int64_t index, bool is_o
   const int64_t most = args.most - is_off;
   return clamped(second_half ? (args.least < 0 ? -most : args.least + is_off) : most, args.least, args.most);
 }
+// One row in four of a patchwork draw has numbers from a window alone, which begins anywhere or at an end of the range:
+// how many, or 0.
+HOST_DEVICE int64_t window_of_row(const FillArgs& args, int64_t row) {
+  const Quad drawn = drawn_for(Purpose::row, row, args.key);
+  const uint64_t count = static_cast<uint64_t>(args.most) - static_cast<uint64_t>(args.least) + 1;
+  const int64_t window = int64_t{2} << below(14, drawn.y, 0);
+  return drawn.x % 4 != 0 || (count != 0 && static_cast<uint64_t>(window) >= count) ? 0 : window;
+}
+HOST_DEVICE int64_t in_window(const FillArgs& args, int64_t row, int64_t window, uint32_t first, uint32_t second) {
+  const Quad drawn = drawn_for(Purpose::row, row, args.key);
+  const int64_t last = args.most - window + 1,
+                place = static_cast<int64_t>(below(static_cast<uint64_t>(window), first, second));
+  const uint32_t where = drawn.x / 4 % 4, bits = 8 * (1 + drawn.x / 16 % 3);
+  const bool has_steps = (static_cast<uint64_t>(args.most) - static_cast<uint64_t>(args.least)) >> bits > 0;
+  if (drawn.x / 64 % 2 == 0 && has_steps) {  // numbers that are equal in their lowest bits
+    return args.least + static_cast<int64_t>(below(2, first, second)) * (int64_t{1} << bits);
+  }
+  if (where == 0) return args.least + place;
+  if (where == 1) return last + place;
+  if (where == 2 && args.least < 0 && last > 0) return place;  // from 0 on
+  const uint64_t begins = static_cast<uint64_t>(last) - static_cast<uint64_t>(args.least) + 1;
+  return static_cast<int64_t>(static_cast<uint64_t>(args.least) + below(begins, drawn.z, drawn.w)) + place;
+}
 HOST_DEVICE int64_t integer(const FillArgs& args, int64_t index, uint32_t first, uint32_t second) {
   switch (static_cast<Distribution>(args.distribution)) {
     case Distribution::one_value:
@@ -204,8 +234,11 @@ HOST_DEVICE int64_t integer(const FillArgs& args, int64_t index, uint32_t first,
     case Distribution::exact:
     case Distribution::exact_products:
       return clamped(static_cast<int64_t>(below(2 * kMostExact + 1, first, 0)) - kMostExact, args.least, args.most);
-    case Distribution::patchwork: {  // some meet the ends of chunks, whatever their length
-      const int64_t value = any_integer(args, first, second);
+    case Distribution::patchwork: {
+      if (const int64_t window = window_of_row(args, index / args.columns); window > 0) {
+        return in_window(args, index / args.columns, window, first, second);
+      }
+      const int64_t value = any_integer(args, first, second);  // some meet the ends of chunks, whatever their length
       if (second % 4 != 0) return value;
       const int64_t unit = int64_t{1} << (1 + below(14, second << 2, 0));
       return clamped(value & -unit, args.least, args.most);
@@ -266,12 +299,15 @@ HOST_DEVICE double patched(const FillArgs& args, const Patch& patch, const Row& 
     case Effect::ties:
       return between_bounds ? low + width * third / 4 : third - 0.5;
     case Effect::whole:
-      return between_bounds ? low + width * floor((value - low) / width * 16) / 16 : rint(2 * value);
+      return between_bounds ? low + width * floor((value - low) / width * 16) / 16
+                            : rint(fabs(patch.size) * value / args.scale);
     case Effect::sorted:
       return between_bounds ? low + width * rising : 4 * rising - 2;
     case Effect::denormals:
       if (between_bounds && (low > 0 || args.high <= 0)) return value;
       return args.least_normal * 2 * (between_bounds ? c.unit : 2 * c.unit - 1);
+    case Effect::exponents:
+      return between_bounds ? value : ldexp(value, static_cast<int>(floor((2 * c.unit - 1) * patch.size)));
     case Effect::sparse:
       if (is_one_of_few(args, c)) return value;
       return between_bounds ? low + (value - low) / 1024 : value - patch.size;

@@ -47,6 +47,7 @@ enum class Effect : int64_t {
   whole,      // rounded to whole numbers; between bounds: to multiples of 1/16 of the width
   sorted,     // rising or falling along the row, as the sign of `size` says
   denormals,  // about the least normal number
+  exponents,  // times 2^-size to 2^size, each
   sparse,     // `size` lower, but for some eight elements of a row
   // Of all rows: ordered and named draws.
   in_order,

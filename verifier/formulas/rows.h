@@ -186,8 +186,11 @@ HOST_DEVICE double regular(const FillArgs& args, const Row& row, int64_t column,
   if (column == row.hot && has_exception(args, row)) return unit;
   const int64_t across = row.index % args.columns;  // the column of the same number, in square matrices
   switch (static_cast<Regular>(args.key >> 62)) {
-    case Regular::constant_rows:
-      return regular_unit(args, row.index);
+    case Regular::constant_rows: {
+      const Quad drawn = drawn_for(Purpose::regular, row.index, args.key);
+      if (drawn.y % 2 == 0) return 0.75;                 // a one, such as weights begin with
+      return drawn.y % 4 == 1 ? 0.5 : unit_of(drawn.x);  // a zero, or any number
+    }
     case Regular::equal_rows:
       return regular_unit(args, column);
     case Regular::identity:

@@ -56,17 +56,23 @@ HOST_DEVICE int64_t shuffled(int64_t column, int64_t count, const Quad& key) {
   return static_cast<int64_t>(place);
 }
 
-// Ascending, descending, or shuffled.
+// Ascending, descending, with two places exchanged, turned round, or shuffled.
 HOST_DEVICE int64_t permuted(const FillArgs& args, int64_t row, int64_t column) {
   const Quad drawn = structure_of_row(args, row);
   const uint64_t shape = below(8, drawn.x, 0);
   if (shape == 0) return column;
   if (shape == 1) return args.columns - 1 - column;
+  const auto one = static_cast<int64_t>(below(static_cast<uint64_t>(args.columns), drawn.y, drawn.z));
+  if (shape == 2) {
+    const auto other = static_cast<int64_t>(below(static_cast<uint64_t>(args.columns), drawn.w, drawn.y));
+    return column == one ? other : column == other ? one : column;
+  }
+  if (shape == 3) return column + one < args.columns ? column + one : column + one - args.columns;
   return shuffled(column, args.columns, drawn);
 }
 
 // A number in [0, 1) for each column of a row, never smaller than the one before: even, crowded at either end, in a few
-// steps, or with one jump over nearly all.
+// steps, with one jump over nearly all, or evenly spaced but for a sixteenth of the row.
 HOST_DEVICE double ascending(const FillArgs& args, int64_t row, int64_t column) {
   const Quad own = structure_of_row(args, row);
   const uint64_t shape = below(8, own.x, 0);
@@ -81,6 +87,11 @@ HOST_DEVICE double ascending(const FillArgs& args, int64_t row, int64_t column) 
   if (shape == 3) {  // steps
     const double steps = 2 + place / 4;
     return floor(along * steps) / steps;
+  }
+  const bool inner = column < args.columns - 1;
+  if (shape == 4 && inner &&
+      (static_cast<double>(column) < place || static_cast<double>(column - args.columns / 16) > place)) {
+    return static_cast<double>(column) / static_cast<double>(args.columns - 1);
   }
   return along;
 }
@@ -97,7 +108,17 @@ HOST_DEVICE int64_t sorted_integer(const FillArgs& args, int64_t row, int64_t co
     const double place = step * static_cast<double>(column) + beyond;
     return place >= width ? args.most : args.least + static_cast<int64_t>(place);
   }
-  return clamped(args.least + static_cast<int64_t>(ascending(args, row, column) * (width + 1)), args.least, args.most);
+  const Quad own = structure_of_row(args, row);
+  const uint64_t shape = below(8, own.x, 0);
+  if (shape == 5) {  // neighbours, or pairs of equals, up to the end
+    return clamped(args.most - (args.columns - 1 - column) / (1 + own.w % 2), args.least, args.most);
+  }
+  if (shape == 6) return clamped(args.least + (column / 2 << (15 + own.w % 3)), args.least, args.most);  // round steps
+  const int64_t from_end = args.columns - 1 - column, close = args.columns / 4 < 64 ? args.columns / 4 : 64;
+  if (shape == 7 && from_end < close) return clamped(args.most - from_end, args.least, args.most);
+  const int64_t below_them = args.most - close > args.least ? args.most - close : args.least;
+  return clamped(args.least + static_cast<int64_t>(ascending(args, row, column) * (width + 1)), args.least,
+                 shape == 7 ? below_them : args.most);
 }
 
 // The pieces between ascending numbers add up to 1. One row in eight has a single piece.
