@@ -1,6 +1,7 @@
 #include "verifier/draws/reach.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <optional>
 
@@ -33,6 +34,14 @@ int64_t elements_of(const benchsuite::Problem& problem, const core::Bindings& ax
     for (const benchsuite::Tensor& tensor : *some) elements += tensor.elements(axes);
   }
   return elements;
+}
+
+int64_t largest_tensor(const benchsuite::Problem& problem, const core::Bindings& axes) {
+  int64_t most = 0;
+  for (const auto* some : {&problem.inputs, &problem.outputs}) {
+    for (const benchsuite::Tensor& tensor : *some) most = std::max(most, tensor.elements(axes));
+  }
+  return most;
 }
 
 // The least size of an axis from which on a launch's grid no longer grows, up to `most`; 0 where it does there, or has
@@ -158,6 +167,53 @@ std::vector<core::Bindings> shapes_of_rounds(const Plan& plan, const benchsuite:
     if (found.size() > kMostOfLaunch) found.resize(kMostOfLaunch);
     for (core::Bindings& axes : found) {
       if (shapes.size() < kMost && std::ranges::find(shapes, axes) == shapes.end()) shapes.push_back(std::move(axes));
+    }
+  }
+  return shapes;
+}
+
+std::vector<core::Bindings> shapes_beyond_whole_blocks(const Plan& plan, const benchsuite::Problem& problem,
+                                                       int64_t most_elements, int64_t most_flops,
+                                                       statistics::Keys& keys) {
+  constexpr int64_t kMostBeyond = 7, kMostShort = 64, kSizes = 4096;
+  constexpr int kTries = 32;
+  constexpr size_t kOfLaunch = 2;
+  std::vector<core::Bindings> shapes;
+  const auto draw = [&](const benchsuite::Axis& along) {
+    core::Bindings axes;
+    for (const benchsuite::Axis& axis : problem.axes) {
+      const int64_t most = greatest_up_to(axis, std::max(axis.min, kMostShort));
+      axes[axis.name] = draw_between(axis, axis.min, most, keys);
+    }
+    const auto fits = [&](int64_t size) {
+      axes[along.name] = into_domain(along, size);
+      return small_enough(problem, axes, most_elements, most_flops);
+    };
+    int64_t most = along.max;
+    while (most > along.min && !fits(most)) most /= 2;
+    axes[along.name] = draw_between(along, std::max(along.min, most / 2), most, keys);
+    return axes;
+  };
+  for (size_t launch = 0; launch < plan.solution.launches.size(); ++launch) {
+    size_t found = 0;
+    for (int i = 0; i < kTries && found < kOfLaunch; ++i) {
+      const benchsuite::Axis& along = problem.axes[keys.below(problem.axes.size())];
+      if (!along.values.empty()) continue;
+      core::Bindings axes = draw(along);
+      const int64_t blocks = blocks_of(plan, problem, axes, launch), elements = largest_tensor(problem, axes);
+      const int64_t of_block = blocks < 4 ? 0 : elements / (blocks - 1);
+      // Where blocks have that many each, they are a power of two as a rule.
+      const int64_t whole = of_block < 16 ? 0 : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(of_block)));
+      if (whole == 0 || (elements + whole - 1) / whole > blocks + 1 || elements / whole + 2 < blocks) continue;
+      const int64_t from = axes[along.name];
+      for (int64_t less = 0; less < kSizes && from - less >= along.min; ++less) {
+        axes[along.name] = along.at_most(from - less);
+        const int64_t beyond = largest_tensor(problem, axes) % whole;
+        if (beyond == 0 || beyond > kMostBeyond || !small_enough(problem, axes, most_elements, most_flops)) continue;
+        if (std::ranges::find(shapes, axes) == shapes.end()) shapes.push_back(axes);
+        ++found;
+        break;
+      }
     }
   }
   return shapes;

@@ -44,6 +44,12 @@ std::vector<core::Bindings> shapes_of_rounds(const Plan& plan, const benchsuite:
                                              int64_t most_elements, int64_t most_flops, int64_t most_threads,
                                              statistics::Keys& keys);
 
+// For each launch whose blocks share the elements of the largest tensor evenly, shapes that have up to seven elements
+// more than whole blocks take: a grid that divides by a vector's length before it rounds up leaves them out.
+std::vector<core::Bindings> shapes_beyond_whole_blocks(const Plan& plan, const benchsuite::Problem& problem,
+                                                       int64_t most_elements, int64_t most_flops,
+                                                       statistics::Keys& keys);
+
 // Whether the device lends what the plan asks for at a shape. A workspace of more than some copies of the tensors has
 // no such excuse.
 bool lends_enough(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,

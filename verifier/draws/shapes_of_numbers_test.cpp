@@ -4,11 +4,20 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/paths.h"
 
 namespace verifier::draws {
 namespace {
+
+SourceNumbers numbers_with(std::vector<int64_t> decisive, std::vector<int64_t> others) {
+  SourceNumbers numbers;
+  numbers.decisive = std::move(decisive);
+  numbers.others = std::move(others);
+  return numbers;
+}
 
 TEST(ShapesOfNumbers, WideShapesMeetTheNumbersOfSeveralAxesAtOnce) {
   const benchsuite::Problem transpose = benchsuite::load_problem(core::installed_paths().problems() / "transpose_f32");
@@ -173,7 +182,7 @@ TEST(ShapesOfNumbers, EachAxisMeetsADecisiveNumberInEachWay) {
   const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "gemm_f32");
   for (uint64_t seed = 0; seed < 20; ++seed) {
     statistics::Keys keys(seed);
-    const auto shapes = draw_shapes_of_numbers(problem, {{2048}, {77}, {}, {}, {}}, 64, 1 << 17, 8'000'000, keys);
+    const auto shapes = draw_shapes_of_numbers(problem, numbers_with({2048}, {77}), 64, 1 << 17, 8'000'000, keys);
     EXPECT_LE(shapes.size(), 64u);
     for (const char* axis : {"M", "N", "K"}) {
       const auto some = [&](auto&& is) {
@@ -195,7 +204,7 @@ TEST(ShapesOfNumbers, ShapesKeepToDomainsAndLimits) {
   }
   statistics::Keys keys(3);
   for (const core::Bindings& axes :
-       draw_shapes_of_numbers(problem, {{40000, 1 << 29}, {5}, {}, {}, {}}, 64, 1 << 17, 8'000'000, keys)) {
+       draw_shapes_of_numbers(problem, numbers_with({40000, 1 << 29}, {5}), 64, 1 << 17, 8'000'000, keys)) {
     for (const benchsuite::Axis& axis : problem.axes) EXPECT_TRUE(axis.contains(axes.at(axis.name)));
     EXPECT_LE(axes.at("M") * axes.at("N"), 1 << 17);
   }

@@ -1,6 +1,7 @@
 #include "verifier/draws/source_numbers.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -108,6 +109,19 @@ void add_ends_of_types(const std::vector<Token>& tokens, SourceNumbers& numbers)
   }
 }
 
+bool has_reciprocals(const std::vector<Token>& tokens) {
+  const auto rounds = [](const Token& token) {
+    return std::ranges::any_of(std::array{"__frcp", "__fdividef", "__umulhi", "__mulhi", "__umul64hi"},
+                               [&](std::string_view name) { return token.text.starts_with(name); });
+  };
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const bool is_one = tokens[i].kind == TokenKind::number && tokens[i].text.starts_with("1.") &&
+                        tokens[i].text.find_first_not_of("0f", 2) == std::string_view::npos;
+    if (rounds(tokens[i]) || (is_one && i + 1 < tokens.size() && tokens[i + 1].is("/"))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding& binding,
@@ -131,6 +145,7 @@ SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding&
   numbers.conditions = conditions_of(tokens, values, launches, binding);
   add_values(tokens, launches, numbers);
   add_ends_of_types(tokens, numbers);
+  numbers.multiplies_by_reciprocals = has_reciprocals(tokens);
   for (size_t i = 0; i < tokens.size(); ++i) {
     for (const int64_t product : values.products_from(i)) add(numbers.others, product);
   }

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "verifier/draws/reach.h"
 #include "verifier/draws/shapes.h"
+#include "verifier/draws/shapes_of_index_arithmetic.h"
 #include "verifier/draws/shapes_of_numbers.h"
 
 namespace verifier::judging {
@@ -255,6 +256,7 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
       })) {
     return verdict;
   }
+  if (auto verdict = index_arithmetic(contender)) return verdict;
   if (auto verdict = all_of(contender, "number of the source", Depth::residue, [&] {
         return draws::draw_shapes_of_numbers(problem, contender.numbers, policy.shapes_of_numbers,
                                              std::max(policy.residues.most_elements, policy.unseen_elements),
@@ -308,6 +310,32 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
   }
   return all_of(contender, "end of the domain", Depth::far,
                 [&] { return draws::far_shapes(problem, policy.far_elements, far_flops, large_flops, keys_); });
+}
+
+// Where places, products and quotients of axes pass what narrow or inexact arithmetic holds.
+std::optional<Verdict> Checking::index_arithmetic(Contender& contender) {
+  const benchsuite::Problem& problem = oracle_.problem();
+  const CheckPolicy& policy = traits_.check;
+  const int64_t elements = policy.elements_of_indices, flops = policy.unseen_flops;
+  const auto pairs = [&] { return draws::draw_shapes_of_pairs(problem, elements, flops, keys_); };
+  const auto quotients = [&] {
+    return draws::draw_shapes_of_quotients(problem, contender.numbers, elements, flops, keys_);
+  };
+  const auto beyond_whole_blocks = [&] {
+    return draws::shapes_beyond_whole_blocks(plan_of(contender), problem, elements, flops, keys_);
+  };
+  for (const DrawShapes& draw : {DrawShapes(pairs), DrawShapes(quotients), DrawShapes(beyond_whole_blocks)}) {
+    if (auto verdict = all_of(contender, "unseen", Depth::indices, draw)) return verdict;
+  }
+  if (auto verdict = all_of(contender, "unseen", Depth::wide, [&] {
+        return draws::draw_shapes_of_rounded_sizes(problem, contender.numbers, policy.far_elements, policy.far_flops,
+                                                   keys_);
+      })) {
+    return verdict;
+  }
+  return all_of(contender, "unseen", Depth::middle, [&] {
+    return draws::draw_shapes_of_bounds(problem, policy.unseen_elements, policy.unseen_flops, keys_);
+  });
 }
 
 // At the listed test shapes, and at longer ones.
@@ -379,6 +407,7 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedSha
   // By halves, so that what is round stays round.
   if (depth == Depth::residue || depth == Depth::middle || depth == Depth::values) come(policy.middle_threads, 0.5);
   if (depth == Depth::wide) come(policy.long_threads, 0.5);
+  if (depth == Depth::indices) come(policy.threads_of_indices, 0.5);
   if (depth == Depth::far) {
     come(std::max(policy.far_threads, largest_tensor(problem, axes)), 0.75);
     const double share = policy.far_us / (pace_.us() * static_cast<double>(cost_of(problem, reached)));
@@ -451,6 +480,7 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
     auto verdict = draw(shape, Distribution::ordinary);  // a patch may hide the one element that is wrong
     return verdict ? verdict : draw(shape, keys_.coin() ? one_for_ends() : draws::draw_disguise(problem, keys_));
   }
+  if (depth == Depth::indices) return draw(shape, Distribution::ordinary);
   if (depth == Depth::middle) {
     if (auto verdict = draw(shape, Distribution::ordinary)) return verdict;
     return draw(shape, adversarial[middle_turn_++ % adversarial.size()]);

@@ -57,7 +57,8 @@ class Checking {
     longer,   // one that may be ordinary or not, and those in which the ends of rows decide, with more patience
     far,      // the same, at an end of the domain, as far as the device reaches
     square,   // regular ones
-    wide,     // an ordinary one
+    wide,     // an ordinary one, and one of a single value where that counts
+    indices,  // an ordinary one, where places decide
     values,   // one of each number that the source names
     some,     // ordinary, patchwork and one adversarial distribution
     all,      // every distribution
@@ -100,6 +101,7 @@ class Checking {
   std::optional<verdicts::Verdict> repeats(Shape& shape, bool thorough);
   std::optional<verdicts::Verdict> draw(Shape& shape, draws::Distribution distribution, double patience = 1,
                                         double number = 0);
+  std::optional<verdicts::Verdict> index_arithmetic(Contender& contender);
   std::optional<verdicts::Verdict> values_of_the_source(Contender& contender);
   bool checks_benches(verdicts::Effort effort) const;
 

@@ -39,6 +39,8 @@ struct CheckPolicy {
   // up to so many elements ...
   size_t wide_shapes_of_numbers = 12;
   int64_t wide_elements_of_numbers = 1 << 19, wide_flops_of_numbers = 1 << 26;
+  // ... at those where everyday slips in index arithmetic show, up to so many elements ...
+  int64_t elements_of_indices = 1 << 19;
   // ... at so many that meet what its source asks of several axes at once, as paths for whole tiles do ...
   size_t shapes_of_conditions = 5;
   int64_t elements_of_conditions = 1 << 21, flops_of_conditions = 1 << 28;
@@ -53,9 +55,9 @@ struct CheckPolicy {
   // sides of a product are longer there than at any bench shape.
   int64_t large_times_bench = 3;
   // A drawn shape comes nearer until a plan launches no more threads there than these, or, at an end of the domain,
-  // than its largest tensor has elements. The third is for the many that a win must hold at up to a bench shape's size,
-  // the last for the checking build, without exception.
-  int64_t far_threads = INT64_MAX, long_threads = INT64_MAX, middle_threads = INT64_MAX,
+  // than its largest tensor has elements. The last but one is for the many that a win must hold at up to a bench
+  // shape's size, the last for the checking build, without exception.
+  int64_t far_threads = INT64_MAX, threads_of_indices = INT64_MAX, long_threads = INT64_MAX, middle_threads = INT64_MAX,
           checking_build_threads = INT64_MAX;
   // ... and, at an end of the domain, until it takes about so long, told by what an operation or a byte took before.
   double far_us = INFINITY;

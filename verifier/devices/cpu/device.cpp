@@ -235,6 +235,7 @@ judging::DeviceTraits traits_of_cpu() {
   // reach, and so is a block of 256 for each of 32769 rows, beyond what 15 bits count.
   traits.check.far_threads = 9'500'000;
   traits.check.far_us = 6e6;  // a thread that sorts 32 elements takes 26 us
+  traits.check.threads_of_indices = 1 << 23;
   traits.check.long_threads = 1 << 21;
   traits.check.middle_threads = 1 << 18;
   traits.check.checking_build_threads = 1 << 15;
