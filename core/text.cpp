@@ -83,7 +83,7 @@ std::string clean_line(std::string_view text, size_t max_bytes) {
 
 std::string read_file(const std::filesystem::path& path, size_t max_bytes) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw InputError(path.string(), "is a folder, not a file");
+  if (std::filesystem::is_directory(path, ignored)) throw InputError(path.string(), "is a folder: name a file in it");
   std::ifstream in(path, std::ios::binary);
   const int why = in ? 0 : errno;
   if (why == ENOENT) {

@@ -54,6 +54,18 @@ bool small_enough(const benchsuite::Problem& problem, const core::Bindings& axes
   }
 }
 
+int64_t largest_tensor(const benchsuite::Problem& problem, const core::Bindings& axes) {
+  int64_t most = 0;
+  for (const auto* some : {&problem.inputs, &problem.outputs}) {
+    for (const benchsuite::Tensor& tensor : *some) most = std::max(most, tensor.elements(axes));
+  }
+  return most;
+}
+
+int64_t cost_of(const benchsuite::Problem& problem, const core::Bindings& axes) {
+  return problem.cost.bytes_read.eval(axes) + problem.cost.flops.eval(axes);
+}
+
 int64_t listed_size(const benchsuite::Problem& problem, const std::string& backend, const std::string& axis) {
   int64_t listed = 1;
   for (const benchsuite::Workload& workload : problem.workloads) {

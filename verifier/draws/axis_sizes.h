@@ -28,6 +28,11 @@ int64_t draw_between(const benchsuite::Axis& axis, int64_t least, int64_t most, 
 bool small_enough(const benchsuite::Problem& problem, const core::Bindings& axes, int64_t most_elements,
                   int64_t most_flops);
 
+// The most elements that a tensor of the problem has at a shape.
+int64_t largest_tensor(const benchsuite::Problem& problem, const core::Bindings& axes);
+// Bytes read plus operations.
+int64_t cost_of(const benchsuite::Problem& problem, const core::Bindings& axes);
+
 // The largest listed size of an axis.
 int64_t listed_size(const benchsuite::Problem& problem, const std::string& backend, const std::string& axis);
 

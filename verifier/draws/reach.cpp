@@ -36,14 +36,6 @@ int64_t elements_of(const benchsuite::Problem& problem, const core::Bindings& ax
   return elements;
 }
 
-int64_t largest_tensor(const benchsuite::Problem& problem, const core::Bindings& axes) {
-  int64_t most = 0;
-  for (const auto* some : {&problem.inputs, &problem.outputs}) {
-    for (const benchsuite::Tensor& tensor : *some) most = std::max(most, tensor.elements(axes));
-  }
-  return most;
-}
-
 // The least size of an axis from which on a launch's grid no longer grows, up to `most`; 0 where it does there, or has
 // never grown.
 int64_t end_of_growth(const Plan& plan, const benchsuite::Problem& problem, core::Bindings axes,

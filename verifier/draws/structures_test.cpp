@@ -81,8 +81,9 @@ TEST_F(Structured, EachPlaceOfAShuffledRowTakesEachNumber) {
   }
   for (size_t i = 0; i < 5; ++i) {
     for (size_t j = 0; j < 5; ++j) {
-      const double ordered = (i == j ? 2500 : 0) + (i + j == 4 ? 2500 : 0);
-      EXPECT_NEAR(counts[i][j], 3000 + ordered, 600) << i << " " << j;
+      // Of 2500 rows with two places exchanged, 1700 keep a number in its place.
+      const double ordered = (i == j ? 2500 + 1700 : 200) + (i + j == 4 ? 2500 : 0), turned = 500, shuffled = 2000;
+      EXPECT_NEAR(counts[i][j], ordered + turned + shuffled, 600) << i << " " << j;
     }
   }
 }
@@ -111,7 +112,7 @@ TEST_F(Structured, SomeSortedRowsJumpAndSomeHaveSteps) {
     jumps += most > 300;  // of 400
     steps += std::set<double>(row.begin(), row.end()).size() < 50;
   }
-  EXPECT_NEAR(jumps, 25, 20);
+  EXPECT_NEAR(jumps, 50, 25);  // one in eight as such, and as many with neighbours at the end
   EXPECT_GT(steps, 25);
 }
 

@@ -113,7 +113,10 @@ HOST_DEVICE int64_t sorted_integer(const FillArgs& args, int64_t row, int64_t co
   if (shape == 5) {  // neighbours, or pairs of equals, up to the end
     return clamped(args.most - (args.columns - 1 - column) / (1 + own.w % 2), args.least, args.most);
   }
-  if (shape == 6) return clamped(args.least + (column / 2 << (15 + own.w % 3)), args.least, args.most);  // round steps
+  const int64_t step = int64_t{1} << (15 + own.w % 3);
+  if (shape == 6 && width >= static_cast<double>(step)) {  // equal in their lowest bits
+    return clamped(args.least + column / 2 * step, args.least, args.most);
+  }
   const int64_t from_end = args.columns - 1 - column, close = args.columns / 4 < 64 ? args.columns / 4 : 64;
   if (shape == 7 && from_end < close) return clamped(args.most - from_end, args.least, args.most);
   const int64_t below_them = args.most - close > args.least ? args.most - close : args.least;

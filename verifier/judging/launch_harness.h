@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "verifier/draws/reach.h"
 #include "verifier/draws/source_numbers.h"
 #include "verifier/judging/oracle.h"
 #include "verifier/verdicts/verdict.h"
@@ -25,6 +26,8 @@ struct Contender {
   sandbox::TunableBinding binding;
   std::unique_ptr<CandidateProcess> process;
   draws::SourceNumbers numbers = {};  // at which it may change its ways
+
+  draws::Plan plan() const { return {solution, binding}; }
 };
 
 class LaunchHarness {
