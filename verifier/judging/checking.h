@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "verifier/judging/first_failure.h"
 #include "verifier/judging/launch_harness.h"
 #include "verifier/judging/policy.h"
+#include "verifier/verdicts/first_failure.h"
 
 namespace verifier::judging {
 
