@@ -132,8 +132,8 @@ HOST_DEVICE double below_high(const FillArgs& args) {
 HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column, const Chance& c) {
   const bool hot = is_hot(args, row, column);
   const double width = args.high - args.low, value = args.low + width * c.unit;
-  // Of the numbers between the bounds, those close to 0 are small; where 0 is not among them, those close to the lower
-  // one. All inputs of a product may be constant where another one's are: then its sums cancel.
+  // Small numbers lie near 0 where the bounds allow it, else just above the lower bound. Near -a, all elements of
+  // U[-a, a) would be almost equal, and the sums of a product with them would cancel.
   const auto shrunk = [&](int exponent) {
     return args.low < 0 && args.high > 0 ? ldexp(value, exponent) : args.low + ldexp(width * c.unit, exponent);
   };
@@ -198,8 +198,8 @@ HOST_DEVICE int64_t the_one_value(const FillArgs& args, int64_t index, bool is_o
   const int64_t most = args.most - is_off;
   return clamped(second_half ? (args.least < 0 ? -most : args.least + is_off) : most, args.least, args.most);
 }
-// One row in four of a patchwork draw has numbers from a window alone, which begins anywhere or at an end of the range:
-// how many, or 0.
+// One row in four of a patchwork draw takes its numbers from a window of the range. Returns the window's size, or 0 for
+// the other rows.
 HOST_DEVICE int64_t window_of_row(const FillArgs& args, int64_t row) {
   const Quad drawn = drawn_for(Purpose::row, row, args.key);
   const uint64_t count = static_cast<uint64_t>(args.most) - static_cast<uint64_t>(args.least) + 1;

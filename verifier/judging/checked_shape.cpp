@@ -1,4 +1,4 @@
-// What a contender's fast build is checked with at one shape: how near it comes, what is drawn, how often.
+// Checks a contender's fast build at one shape: reduces the shape to what is affordable, and draws its inputs.
 #include "verifier/judging/checking.h"
 
 #include <algorithm>

@@ -172,7 +172,7 @@ class JudgeDevice {
   // Copies all of its content from host memory, and waits.
   virtual void store(LentBuffer& buffer, std::span<const std::byte> bytes) = 0;
   virtual void finish() {}
-  // What can still be lent, with what other processes hold already away.
+  // Memory that can still be lent. Other processes on the device count as well.
   virtual int64_t free_bytes() const { return INT64_MAX; }
 
   virtual bool slack_untouched(const LentBuffer& buffer, const PoisonKeys& keys) = 0;

@@ -24,7 +24,8 @@ RunWorkers::RunWorkers(sandbox::process::WorkerCommand command, Kind kind) : com
   candidate_ = Worker::launch(command_);
   incumbent_->await_greeting();
   candidate_->await_greeting();
-  for (int i = 0; i < kSpares; ++i) spares_.push_back(Worker::launch(command_));  // these two would start slower beside
+  // Only now: starting beside the first two, they would slow them.
+  for (int i = 0; i < kSpares; ++i) spares_.push_back(Worker::launch(command_));
 }
 
 Worker& RunWorkers::worker_of(Side side) {
