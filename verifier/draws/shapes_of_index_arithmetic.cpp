@@ -51,8 +51,10 @@ std::vector<core::Bindings> draw_shapes_of_pairs(const benchsuite::Problem& prob
         };
         const auto shape = first_small_enough(problem, 3, most_elements, most_flops, [&](int64_t most_short) {
           core::Bindings axes = short_axes(problem, 1, most_short, keys);
-          const int64_t first = axes[one->name] = sized(*one, draw_between(kLeastSide, kEnd / kLeastSide, keys));
           const int64_t product = kEnd + 1 + static_cast<int64_t>(keys.below(kEnd / 4));
+          const int64_t least = std::max(kLeastSide, product / std::max(other->max - kWhole + 1, int64_t{1}) + 1);
+          const int64_t most = std::max(least, kEnd / kLeastSide);
+          const int64_t first = axes[one->name] = sized(*one, draw_between(least, most, keys));
           axes[other->name] = sized(*other, (product + first - 1) / first);
           return axes;
         });

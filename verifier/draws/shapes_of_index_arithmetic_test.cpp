@@ -15,18 +15,23 @@ benchsuite::Problem problem(const std::string& name) {
 }
 
 TEST(ShapesOfIndexArithmetic, EachPairOfAxesPasses16Bits) {
-  const benchsuite::Problem conv = problem("conv2d_bf16");
-  statistics::Keys keys(1);
-  for (int i = 0; i < 20; ++i) {
-    const auto shapes = draw_shapes_of_pairs(conv, 1 << 19, 8'000'000, keys);
-    const auto passes = [&](const std::string& one, const std::string& other, int64_t odd) {
-      return std::ranges::any_of(shapes, [&](const core::Bindings& axes) {
-        return axes.at(one) * axes.at(other) > 1 << 16 && axes.at(one) % 2 == odd && axes.at(other) % 2 == odd;
-      });
-    };
-    for (const auto& [one, other] : {std::pair("H", "W"), {"B", "H"}, {"B", "W"}}) {
-      EXPECT_TRUE(passes(one, other, 1)) << one << other;
-      EXPECT_TRUE(passes(one, other, 0)) << one << other;
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  const Pairs of_conv = {{"H", "W"}, {"B", "H"}, {"B", "W"}}, of_upsample = {{"C", "N"}, {"H", "N"}, {"H", "W"}};
+  for (const auto& [name, pairs] :
+       {std::pair("conv2d_bf16", of_conv), {"upsample_nearest_backward_f32", of_upsample}}) {
+    const benchsuite::Problem of = problem(name);
+    statistics::Keys keys(1);
+    for (int i = 0; i < 20; ++i) {
+      const auto shapes = draw_shapes_of_pairs(of, 1 << 19, 8'000'000, keys);
+      const auto passes = [&](const std::string& one, const std::string& other, int64_t odd) {
+        return std::ranges::any_of(shapes, [&](const core::Bindings& axes) {
+          return axes.at(one) * axes.at(other) > 1 << 16 && axes.at(one) % 2 == odd && axes.at(other) % 2 == odd;
+        });
+      };
+      for (const auto& [one, other] : pairs) {
+        EXPECT_TRUE(passes(one, other, 1)) << name << ": " << one << other;
+        EXPECT_TRUE(passes(one, other, 0)) << name << ": " << one << other;
+      }
     }
   }
 }
