@@ -4,7 +4,7 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "the reference: fp64, one thread per element",
   "launches": [
-    {"kernel": "bias_dropout_add", "grid": ["M", "ceil_div(N, 128)", 1], "block": [128, 1, 1],
+    {"kernel": "bias_dropout_add", "grid": ["M", "ceil_div(N, 128)", 1], "block": ["min(128, N)", 1, 1],
      "args": ["x", "bias", "residual", "seed", "offset", "y", "N", "p"]}
   ]
 }

@@ -4,7 +4,7 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "one thread per element",
   "launches": [
-    {"kernel": "concat", "grid": ["M", "ceil_div(N1 + N2, 128)", 1], "block": [128, 1, 1],
+    {"kernel": "concat", "grid": ["M", "ceil_div(N1 + N2, 128)", 1], "block": ["min(128, N1 + N2)", 1, 1],
      "args": ["a", "b", "y", "N1", "N2"]}
   ]
 }

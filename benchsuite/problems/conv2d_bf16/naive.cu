@@ -4,7 +4,7 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "one thread per filter and eight neighbouring pixels",
   "launches": [
-    {"kernel": "conv2d", "grid": ["B * H * ceil_div(W, 8)", "ceil_div(K, 64)", 1], "block": [64, 1, 1],
+    {"kernel": "conv2d", "grid": ["B * H * ceil_div(W, 8)", "ceil_div(K, 64)", 1], "block": ["min(64, K)", 1, 1],
      "args": ["x", "w", "y", "H", "W", "C", "K"]}
   ]
 }

@@ -4,7 +4,7 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "one thread per element",
   "launches": [
-    {"kernel": "convolve", "grid": ["B * L", "ceil_div(C, 128)", 1], "block": [128, 1, 1],
+    {"kernel": "convolve", "grid": ["B * L", "ceil_div(C, 128)", 1], "block": ["min(128, C)", 1, 1],
      "args": ["x", "w", "bias", "y", "L", "C"]}
   ]
 }

@@ -4,7 +4,7 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "one thread per element",
   "launches": [
-    {"kernel": "embedding", "grid": ["T", "ceil_div(D, 128)", 1], "block": [128, 1, 1],
+    {"kernel": "embedding", "grid": ["T", "ceil_div(D, 128)", 1], "block": ["min(128, D)", 1, 1],
      "args": ["ids", "table", "y", "D"]}
   ]
 }

@@ -4,7 +4,7 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "one thread per element",
   "launches": [
-    {"kernel": "gather", "grid": ["M", "ceil_div(J, 128)", 1], "block": [128, 1, 1],
+    {"kernel": "gather", "grid": ["M", "ceil_div(J, 128)", 1], "block": ["min(128, J)", 1, 1],
      "args": ["x", "index", "y", "N", "J"]}
   ]
 }

@@ -9,7 +9,7 @@
      "args": ["x", "sums", "B", "HW", "C"]},
     {"kernel": "channel_squares", "grid": ["ceil_div(B * C, 64)", 1, 1], "block": [64, 1, 1],
      "args": ["x", "sums", "squares", "B", "HW", "C"]},
-    {"kernel": "normalise", "grid": ["B * HW", "ceil_div(C, 128)", 1], "block": [128, 1, 1],
+    {"kernel": "normalise", "grid": ["B * HW", "ceil_div(C, 128)", 1], "block": ["min(128, C)", 1, 1],
      "args": ["x", "w", "bias", "sums", "squares", "y", "HW", "C", "eps"]}
   ]
 }

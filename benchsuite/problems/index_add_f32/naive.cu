@@ -4,8 +4,8 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "a copy, then one atomic addition per element",
   "launches": [
-    {"kernel": "copy", "grid": ["M", "ceil_div(D, 128)", 1], "block": [128, 1, 1], "args": ["x", "y", "D"]},
-    {"kernel": "add_rows", "grid": ["K", "ceil_div(D, 128)", 1], "block": [128, 1, 1],
+    {"kernel": "copy", "grid": ["M", "ceil_div(D, 128)", 1], "block": ["min(128, D)", 1, 1], "args": ["x", "y", "D"]},
+    {"kernel": "add_rows", "grid": ["K", "ceil_div(D, 128)", 1], "block": ["min(128, D)", 1, 1],
      "args": ["index", "src", "y", "D"]}
   ]
 }

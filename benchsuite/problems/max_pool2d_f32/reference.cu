@@ -4,8 +4,8 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "the reference: fp64, one thread per element",
   "launches": [
-    {"kernel": "pool", "grid": ["N * C", "ceil_div(ceil_div(H, 2) * ceil_div(W, 2), 128)", 1], "block": [128, 1, 1],
-"args": ["x", "y", "H", "W"]}
+    {"kernel": "pool", "grid": ["N * C", "ceil_div(ceil_div(H, 2) * ceil_div(W, 2), 128)", 1],
+     "block": ["min(128, ceil_div(H, 2) * ceil_div(W, 2))", 1, 1], "args": ["x", "y", "H", "W"]}
   ]
 }
 */

@@ -4,7 +4,7 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "the reference: fp64, one thread per element",
   "launches": [
-    {"kernel": "permute", "grid": ["B * S", "ceil_div(H * D, 128)", 1], "block": [128, 1, 1],
+    {"kernel": "permute", "grid": ["B * S", "ceil_div(H * D, 128)", 1], "block": ["min(128, H * D)", 1, 1],
      "args": ["x", "y", "S", "H", "D"]}
   ]
 }

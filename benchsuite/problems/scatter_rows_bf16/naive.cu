@@ -4,7 +4,7 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "one thread per element",
   "launches": [
-    {"kernel": "scatter_rows", "grid": ["M", "ceil_div(N, 128)", 1], "block": [128, 1, 1],
+    {"kernel": "scatter_rows", "grid": ["M", "ceil_div(N, 128)", 1], "block": ["min(128, N)", 1, 1],
      "args": ["x", "index", "y", "N"]}
   ]
 }

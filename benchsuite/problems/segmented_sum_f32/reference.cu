@@ -4,7 +4,7 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "the reference: fp64, one thread per sum",
   "launches": [
-    {"kernel": "segmented_sum", "grid": ["S", "ceil_div(C, 64)", 1], "block": [64, 1, 1],
+    {"kernel": "segmented_sum", "grid": ["S", "ceil_div(C, 64)", 1], "block": ["min(64, C)", 1, 1],
      "args": ["values", "offsets", "y", "C"]}
   ]
 }

@@ -4,7 +4,8 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "the reference: fp64, one thread per element",
   "launches": [
-    {"kernel": "silu_mul", "grid": ["M", "ceil_div(N, 128)", 1], "block": [128, 1, 1], "args": ["x", "y", "N"]}
+    {"kernel": "silu_mul", "grid": ["M", "ceil_div(N, 128)", 1], "block": ["min(128, N)", 1, 1],
+     "args": ["x", "y", "N"]}
   ]
 }
 */

@@ -4,7 +4,7 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "the reference: fp64, a block per row, three passes, trees in shared memory",
   "launches": [
-    {"kernel": "softmax", "grid": ["M", 1, 1], "block": [256, 1, 1], "args": ["x", "y", "N"]}
+    {"kernel": "softmax", "grid": ["M", 1, 1], "block": ["min(256, ceil_div(N, 64))", 1, 1], "args": ["x", "y", "N"]}
   ]
 }
 */
@@ -19,8 +19,9 @@ extern "C" __global__ void softmax(const float* x, double* y, int N) {
   for (int n = threadIdx.x; n < N; n += blockDim.x) largest = fmax(largest, (double)in[n]);
   parts[threadIdx.x] = largest;
   __syncthreads();
-  for (int half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) parts[threadIdx.x] = fmax(parts[threadIdx.x], parts[threadIdx.x + half]);
+  for (int live = blockDim.x, half; live > 1; live = half) {
+    half = (live + 1) / 2;
+    if (threadIdx.x + half < live) parts[threadIdx.x] = fmax(parts[threadIdx.x], parts[threadIdx.x + half]);
     __syncthreads();
   }
   largest = parts[0];
@@ -29,8 +30,9 @@ extern "C" __global__ void softmax(const float* x, double* y, int N) {
   for (int n = threadIdx.x; n < N; n += blockDim.x) sum += exp(in[n] - largest);
   parts[threadIdx.x] = sum;
   __syncthreads();
-  for (int half = blockDim.x / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
+  for (int live = blockDim.x, half; live > 1; live = half) {
+    half = (live + 1) / 2;
+    if (threadIdx.x + half < live) parts[threadIdx.x] += parts[threadIdx.x + half];
     __syncthreads();
   }
   sum = parts[0];

@@ -4,8 +4,8 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "one thread per element",
   "launches": [
-    {"kernel": "downsample", "grid": ["N * C", "ceil_div(H * W, 128)", 1], "block": [128, 1, 1], "args": ["dy", "dx",
-"H", "W"]}
+    {"kernel": "downsample", "grid": ["N * C", "ceil_div(H * W, 128)", 1], "block": ["min(128, H * W)", 1, 1],
+     "args": ["dy", "dx", "H", "W"]}
   ]
 }
 */

@@ -4,8 +4,8 @@
   "backends": ["cpu", "cuda", "hip"],
   "description": "one thread per element",
   "launches": [
-    {"kernel": "upsample", "grid": ["N * C", "ceil_div(4 * H * W, 128)", 1], "block": [128, 1, 1], "args": ["x", "y",
-"H", "W"]}
+    {"kernel": "upsample", "grid": ["N * C", "ceil_div(4 * H * W, 128)", 1], "block": ["min(128, 4 * H * W)", 1, 1],
+     "args": ["x", "y", "H", "W"]}
   ]
 }
 */
