@@ -61,6 +61,7 @@ std::vector<std::string> options_for(const CompileRequest& request, const Compil
   // CUTLASS has functions without an execution space.
   if (!settings.include_folders.empty()) options.push_back("--device-as-default-execution-space");
   for (const auto& [name, value] : request.macros) options.push_back("-D" + name + "=" + std::to_string(value));
+  options.insert(options.end(), settings.more_options.begin(), settings.more_options.end());
   return options;
 }
 

@@ -14,6 +14,7 @@ struct CompilerSettings {
   std::string architecture;                                 // "sm_90", "sm_90a"
   std::string prelude;                                      // text of kw_prelude.h, predefined on every device
   std::vector<std::filesystem::path> include_folders = {};  // the user's (CUTLASS), after the toolkit's
+  std::vector<std::string> more_options = {};               // of NVRTC, after ours
 };
 
 // This device has only the fast build. The Built's binary is a cubin, with its PTX. Rejected{forbidden}: an #include of
