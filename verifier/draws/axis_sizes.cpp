@@ -86,4 +86,14 @@ bool is_inner(const benchsuite::Problem& problem, const benchsuite::Axis& axis) 
   return has(problem.inputs) || has(problem.outputs);
 }
 
+bool bounds_values(const benchsuite::Problem& problem, const benchsuite::Axis& axis) {
+  if (!axis.values.empty() || axis.min == axis.max) return false;
+  core::Bindings least;
+  for (const benchsuite::Axis& other : problem.axes) least[other.name] = other.min;
+  core::Bindings most = least;
+  most[axis.name] = axis.max;
+  const auto same = [&](const benchsuite::Tensor& tensor) { return tensor.elements(least) == tensor.elements(most); };
+  return std::ranges::all_of(problem.inputs, same) && std::ranges::all_of(problem.outputs, same);
+}
+
 }  // namespace verifier::draws

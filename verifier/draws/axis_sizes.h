@@ -42,4 +42,7 @@ int64_t greatest_up_to(const benchsuite::Axis& axis, int64_t limit);
 // Is it the last one of a tensor, along which vectors and tails are?
 bool is_inner(const benchsuite::Problem& problem, const benchsuite::Axis& axis);
 
+// Whether no tensor's size depends on an axis of a range of sizes: such an axis mostly bounds the values of an input.
+bool bounds_values(const benchsuite::Problem& problem, const benchsuite::Axis& axis);
+
 }  // namespace verifier::draws

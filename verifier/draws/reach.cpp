@@ -53,6 +53,24 @@ int64_t end_of_growth(const Plan& plan, const benchsuite::Problem& problem, core
   }
   return enough;
 }
+
+// By how much an axis grows from the given shape on until a launch has more blocks; 0 where it never has.
+int64_t step_of_growth(const Plan& plan, const benchsuite::Problem& problem, core::Bindings axes,
+                       const benchsuite::Axis& axis, size_t launch) {
+  constexpr int64_t kMostStep = 1 << 12;
+  const auto blocks_at = [&](int64_t size) {
+    axes[axis.name] = into_domain(axis, size);
+    return blocks_of(plan, problem, axes, launch);
+  };
+  const int64_t at_least = blocks_at(axis.min);
+  int64_t same = axis.min, more = std::min(axis.max, axis.min + kMostStep);
+  if (at_least == 0 || blocks_at(more) <= at_least) return 0;
+  while (more - same > 1) {
+    const int64_t middle = same + (more - same) / 2;
+    (blocks_at(middle) > at_least ? more : same) = middle;
+  }
+  return same;
+}
 }  // namespace
 
 int64_t threads_of(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes) {
@@ -208,6 +226,56 @@ std::vector<core::Bindings> shapes_beyond_whole_blocks(const Plan& plan, const b
       }
     }
   }
+  return shapes;
+}
+
+std::vector<core::Bindings> shapes_of_grids(const Plan& plan, const benchsuite::Problem& problem, int64_t most_elements,
+                                            int64_t most_flops, statistics::Keys& keys) {
+  constexpr int64_t kMany = 2048, kFew = 5, kLeastOfMany = 9, kMostOther = 64;
+  constexpr size_t kMost = 16;
+  core::Bindings least;
+  for (const benchsuite::Axis& axis : problem.axes) least[axis.name] = axis.min;
+  struct Side {
+    const benchsuite::Axis* axis;
+    int64_t step;  // of the axis, for one more block
+  };
+  std::vector<core::Bindings> shapes;
+  // Some blocks along the second side, as many along the first as fit or down to an eighth; whole ones or with a tail.
+  const auto draw = [&](const Side& first, const Side& second, bool whole) -> std::optional<core::Bindings> {
+    core::Bindings axes = least;
+    const auto grow = [&](const Side& side, int64_t blocks) {
+      const int64_t tail = whole ? 0 : static_cast<int64_t>(keys.below(static_cast<uint64_t>(side.step)));
+      axes[side.axis->name] = into_domain(*side.axis, side.step * blocks - tail);
+      return small_enough(problem, axes, most_elements, most_flops);
+    };
+    for (const benchsuite::Axis& other : problem.axes) {
+      const int64_t most = greatest_up_to(other, std::max(other.min, kMostOther));
+      if (keys.below(4) == 0) axes[other.name] = draw_between(other, other.min, most, keys);
+    }
+    grow(second, 2 + static_cast<int64_t>(keys.below(kFew - 1)));
+    int64_t most = kMany;
+    while (most >= kLeastOfMany && (first.step * most >= 2 * first.axis->max || !grow(first, most))) most /= 2;
+    if (most < kLeastOfMany || !grow(first, draw_between(std::max(kLeastOfMany, most / 8), most, keys) | 1)) return {};
+    return axes;
+  };
+  for (size_t launch = 0; launch < plan.solution.launches.size(); ++launch) {
+    std::vector<Side> sides;
+    for (const benchsuite::Axis& axis : problem.axes) {
+      if (!axis.values.empty()) continue;
+      if (const int64_t step = step_of_growth(plan, problem, least, axis, launch)) sides.push_back({&axis, step});
+    }
+    for (const Side& first : sides) {
+      for (const Side& second : sides) {
+        if (first.axis == second.axis) continue;
+        for (const bool whole : {false, true}) {
+          const auto axes = draw(first, second, whole);
+          if (axes && std::ranges::find(shapes, *axes) == shapes.end()) shapes.push_back(*axes);
+        }
+      }
+    }
+  }
+  for (size_t i = shapes.size(); i > 1; --i) std::swap(shapes[i - 1], shapes[keys.below(i)]);
+  shapes.resize(std::min(shapes.size(), kMost));
   return shapes;
 }
 

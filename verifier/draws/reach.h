@@ -50,6 +50,12 @@ std::vector<core::Bindings> shapes_beyond_whole_blocks(const Plan& plan, const b
                                                        int64_t most_elements, int64_t most_flops,
                                                        statistics::Keys& keys);
 
+// For each two axes along which a launch's grid grows, shapes with few blocks along one and many along the other, an
+// odd number: an order of blocks that goes by bands or groups loses some where the last band is not whole. The other
+// axes are as short as they may be.
+std::vector<core::Bindings> shapes_of_grids(const Plan& plan, const benchsuite::Problem& problem, int64_t most_elements,
+                                            int64_t most_flops, statistics::Keys& keys);
+
 // Whether the device lends what the plan asks for at a shape. A workspace of more than some copies of the tensors has
 // no such excuse.
 bool lends_enough(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes,

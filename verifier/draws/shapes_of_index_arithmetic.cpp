@@ -148,19 +148,9 @@ std::vector<core::Bindings> draw_shapes_of_rounded_sizes(const benchsuite::Probl
 std::vector<core::Bindings> draw_shapes_of_bounds(const benchsuite::Problem& problem, int64_t most_elements,
                                                   int64_t most_flops, statistics::Keys& keys) {
   constexpr int64_t kLeastOther = 64;
-  const auto sizes_a_tensor = [&](const benchsuite::Axis& axis) {
-    core::Bindings least, most;
-    for (const benchsuite::Axis& other : problem.axes) least[other.name] = other.min;
-    most = least;
-    most[axis.name] = axis.max;
-    const auto differs = [&](const benchsuite::Tensor& tensor) {
-      return tensor.elements(least) != tensor.elements(most);
-    };
-    return std::ranges::any_of(problem.inputs, differs) || std::ranges::any_of(problem.outputs, differs);
-  };
   std::vector<core::Bindings> shapes;
   for (const benchsuite::Axis& bound : problem.axes) {
-    if (!bound.values.empty() || bound.min == bound.max || sizes_a_tensor(bound)) continue;
+    if (!bounds_values(problem, bound)) continue;
     for (const int64_t size : {bound.max, draw_between(std::max(bound.min, bound.max / 2), bound.max, keys)}) {
       for (int64_t most_other = most_elements; most_other >= 1; most_other /= 2) {
         core::Bindings axes;

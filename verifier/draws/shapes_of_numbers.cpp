@@ -179,12 +179,15 @@ int64_t size_that_meets(const benchsuite::Axis& axis, const std::vector<Conditio
     for (const Condition& condition : conditions) {
       if (condition.relation != relation) continue;
       met.push_back(condition);
+      const bool steps = relation == Relation::remainder;
+      const int64_t step = steps ? condition.number : 1, reach = std::max(kReach, kParts * step);
       int64_t other = size;
+      if (steps) other += (condition.number + condition.remainder - size % condition.number) % condition.number;
       const auto fits = [&] {
         return axis.contains(other) &&
                std::ranges::all_of(met, [&](const Condition& one) { return holds(one, other); });
       };
-      while (other <= std::min(axis.max, size + kReach) && !fits()) ++other;
+      while (other <= std::min(axis.max, size + reach) && !fits()) other += step;
       if (fits()) {
         size = other;
       } else {
@@ -279,6 +282,61 @@ std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem&
       const auto meets = [&](const Asked* one) { return holds(one->condition, axes.at(one->axis->name)); };
       std::erase_if(unmet, [&](const Both& both) { return both == lead || (meets(both.first) && meets(both.second)); });
       if (std::ranges::find(shapes, axes) == shapes.end()) shapes.push_back(std::move(axes));
+      break;
+    }
+  }
+  return shapes;
+}
+
+std::vector<core::Bindings> draw_short_shapes_of_conditions(const benchsuite::Problem& problem,
+                                                            const SourceNumbers& numbers, size_t most_shapes,
+                                                            int64_t most_elements, int64_t most_flops,
+                                                            statistics::Keys& keys) {
+  constexpr int kTries = 4;
+  constexpr int64_t kMostShort = 8;
+  std::vector<Condition> asked;
+  for (const Condition& condition : numbers.conditions) {
+    const auto axis = std::ranges::find(problem.axes, condition.name, &benchsuite::Axis::name);
+    if (axis == problem.axes.end() || !axis->values.empty() || condition.relation == Relation::odd) continue;
+    if (condition.number <= axis->max) asked.push_back(condition);
+  }
+  for (size_t i = asked.size(); i > 1; --i) std::swap(asked[i - 1], asked[keys.below(i)]);
+  // What holds at few sizes first: much of the rest holds there, too.
+  std::ranges::stable_sort(asked, std::ranges::greater(), &Condition::number);
+  std::vector<core::Bindings> shapes;
+  const auto met = [&](const Condition& one) {
+    return std::ranges::any_of(shapes, [&](const core::Bindings& axes) { return holds(one, axes.at(one.name)); });
+  };
+  const auto draw = [&](const Condition& lead, int tries) {
+    const bool bounded = keys.below(4) > 0;
+    std::vector<Condition> own = {lead};
+    std::ranges::copy_if(asked, std::back_inserter(own), [&](const Condition& other) {
+      return other.name == lead.name && !(other == lead) && other.relation != Relation::equal && keys.coin();
+    });
+    core::Bindings axes;
+    for (const benchsuite::Axis& axis : problem.axes) {
+      if (axis.name == lead.name) axes[axis.name] = size_that_meets(axis, own, kTries, keys);
+    }
+    const int64_t size = axes.at(lead.name);
+    for (const benchsuite::Axis& axis : problem.axes) {
+      if (axis.name == lead.name) continue;
+      if (!axis.values.empty()) {
+        axes[axis.name] = one_of(axis.values, keys);
+      } else if (bounded && bounds_values(problem, axis)) {  // as many values as elements, or twice as many
+        axes[axis.name] = into_domain(axis, keys.below(4) > 0 ? size : 2 * size);
+      } else {
+        axes[axis.name] = into_domain(axis, draw_between(1, std::max<int64_t>(kMostShort >> tries, 1), keys));
+      }
+    }
+    return axes;
+  };
+  for (const Condition& lead : asked) {
+    if (shapes.size() == most_shapes) break;
+    if (met(lead)) continue;
+    for (int tries = 0; tries < kTries; ++tries) {
+      core::Bindings axes = draw(lead, tries);
+      if (!holds(lead, axes.at(lead.name)) || !small_enough(problem, axes, most_elements, most_flops)) continue;
+      shapes.push_back(std::move(axes));
       break;
     }
   }

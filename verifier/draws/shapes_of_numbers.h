@@ -33,4 +33,11 @@ std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem&
                                                       size_t most_shapes, int64_t most_elements, int64_t most_flops,
                                                       statistics::Keys& keys);
 
+// Shapes that meet a condition of one axis each, conditions of large numbers first, with short other axes: small enough
+// to see a draw of each kind, since a path may be wrong for unusual values alone.
+std::vector<core::Bindings> draw_short_shapes_of_conditions(const benchsuite::Problem& problem,
+                                                            const SourceNumbers& numbers, size_t most_shapes,
+                                                            int64_t most_elements, int64_t most_flops,
+                                                            statistics::Keys& keys);
+
 }  // namespace verifier::draws

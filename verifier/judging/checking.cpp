@@ -244,6 +244,12 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
       })) {
     return verdict;
   }
+  if (auto verdict = all_of(contender, "conditions of the source", Depth::all, [&] {
+        return draws::draw_short_shapes_of_conditions(problem, contender.numbers, policy.short_shapes_of_conditions,
+                                                      policy.elements_of_short_shapes, policy.unseen_flops, keys_);
+      })) {
+    return verdict;
+  }
   if (auto verdict = values_of_the_source(contender)) return verdict;
   if (auto verdict = all_of(contender, "unseen", Depth::middle, [&] {
         return draws::draw_middle_shapes(
@@ -292,7 +298,9 @@ std::optional<Verdict> Checking::index_arithmetic(Contender& contender) {
   const auto beyond_whole_blocks = [&] {
     return draws::shapes_beyond_whole_blocks(contender.plan(), problem, elements, flops, keys_);
   };
-  for (const DrawShapes& draw : {DrawShapes(pairs), DrawShapes(quotients), DrawShapes(beyond_whole_blocks)}) {
+  const auto grids = [&] { return draws::shapes_of_grids(contender.plan(), problem, 2 * elements, flops, keys_); };
+  for (const DrawShapes& draw :
+       {DrawShapes(pairs), DrawShapes(quotients), DrawShapes(beyond_whole_blocks), DrawShapes(grids)}) {
     if (auto verdict = all_of(contender, "unseen", Depth::indices, draw)) return verdict;
   }
   if (auto verdict = all_of(contender, "unseen", Depth::wide, [&] {

@@ -44,6 +44,9 @@ struct CheckPolicy {
   // ... at so many that meet what its source asks of several axes at once, as paths for whole tiles do ...
   size_t shapes_of_conditions = 5;
   int64_t elements_of_conditions = 1 << 21, flops_of_conditions = 1 << 28;
+  // ... at so many short ones that meet what it asks of one axis, with inputs of each distribution ...
+  size_t short_shapes_of_conditions = 6;
+  int64_t elements_of_short_shapes = 1 << 20;
   // ... at longer ones, up to so many elements or a bench shape's, one for each distribution ...
   int64_t middle_elements = INT64_MAX;
   int64_t middle_shapes = INT64_MAX;  // at most
