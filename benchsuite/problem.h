@@ -72,7 +72,7 @@ enum class OutputRule {
   equal,      // each element, to the last bit
   any_order,  // the elements of each row, in whatever order
   indices,    // places in the rows of an input: each must hold what the reference's place holds, none occurs twice
-  quanta,     // integers that were rounded: each within 2 of the reference, 99.9 % within 1
+  quanta,     // integers that were rounded: each the nearest to the reference, which gives the unrounded number
   between,  // i64 where rounding decides: the reference holds the least right number in the low 32 bits of its element,
             // the largest one in the high 32 bits
 };
@@ -94,6 +94,10 @@ struct Tensor {
 
   int64_t elements(const core::Bindings& axes) const;  // throws core::ExprError
   int64_t bytes(const core::Bindings& axes) const;
+  // Of an output: the dtype in which a reference gives it.
+  core::DType reference_dtype() const {
+    return core::is_floating(dtype) || comparison.rule == OutputRule::quanta ? core::DType::f64 : dtype;
+  }
   // Whether an output may be off by rounding errors such as the naive solution makes.
   bool tolerates_rounding() const {
     return core::is_floating(dtype) &&

@@ -76,9 +76,8 @@ bool looks_like_problem(const fs::path& folder) {
 }
 
 namespace {
-bool has_ranges(const Problem& problem) {
-  return std::ranges::any_of(problem.outputs,
-                             [](const Tensor& output) { return output.comparison.rule == OutputRule::between; });
+bool compares_by(const Problem& problem, OutputRule rule) {
+  return std::ranges::any_of(problem.outputs, [&](const Tensor& output) { return output.comparison.rule == rule; });
 }
 }  // namespace
 
@@ -100,9 +99,13 @@ Problem load_problem(const fs::path& folder) {
                              "keep reference.py alone, or reference.cu and naive.cu");
     }
   }
-  if (pytorch && has_ranges(problem)) {
+  if (pytorch && compares_by(problem, OutputRule::between)) {
     throw core::InputError(file.string() + "#/outputs", "has \"compare\": \"between\", which reference.py cannot give",
                            "write reference.cu and naive.cu: the reference gives two numbers for each element");
+  }
+  if (pytorch && compares_by(problem, OutputRule::quanta)) {
+    throw core::InputError(file.string() + "#/outputs", "has \"compare\": \"quanta\", which reference.py cannot give",
+                           "write reference.cu and naive.cu: the reference gives unrounded numbers in double");
   }
   load_data_files(problem);
   return problem;

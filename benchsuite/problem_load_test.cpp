@@ -8,6 +8,7 @@
 #include "benchsuite/catalogue.h"
 #include "core/error.h"
 #include "core/paths.h"
+#include "core/strict_json.h"
 #include "core/text.h"
 
 namespace benchsuite {
@@ -103,6 +104,19 @@ TEST_F(ProblemFolder, TakesReferencePyInsteadOfBothKernels) {
   const std::string hash = content_hash(problem);
   std::ofstream(folder() / "reference.py", std::ios::app) << "# changed\n";
   EXPECT_NE(content_hash(load_problem(folder())), hash);
+}
+
+// Their references give something else than a candidate does.
+TEST_F(ProblemFolder, ReferencePyGivesNeitherRangesNorUnroundedNumbers) {
+  fs::remove(folder() / "reference.cu");
+  fs::remove(folder() / "naive.cu");
+  std::ofstream(folder() / "reference.py") << "def forward(a, b):\n    return a + b\n";
+  core::Json json = core::Json::parse(core::read_file(folder() / "problem.json"));
+  for (const std::string rule : {"between", "quanta"}) {
+    json["outputs"]["y"] = {{"dtype", "i64"}, {"shape", {"N"}}, {"compare", rule}};
+    std::ofstream(folder() / "problem.json") << json.dump();
+    EXPECT_THAT(refusal([&] { load_problem(folder()); }), HasSubstr(rule + "\", which reference.py cannot give"));
+  }
 }
 
 TEST_F(ProblemFolder, RefusesANameOtherThanTheFolders) {

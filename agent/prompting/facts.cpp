@@ -146,7 +146,8 @@ std::string comparison_words(const benchsuite::OutputComparison& comparison) {
     case benchsuite::OutputRule::any_order:
       return "the elements of a row may stand in any order";
     case benchsuite::OutputRule::quanta:
-      return "within 2 of the reference, 99.9 % of the elements within 1";
+      return "the whole number nearest to the unrounded one, which the reference gives in double; where rounding in "
+             "fp32 decides between two, either will do";
     case benchsuite::OutputRule::between:
       return "any number that rounding explains: the reference holds the least one in the low 32 bits of its element "
              "and "

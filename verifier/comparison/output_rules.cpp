@@ -171,86 +171,76 @@ std::variant<Match, verdicts::Verdict> compare_ranges(const OutputForm& form, co
   return faults.verdict(form, output, nearest);
 }
 
-// Rounding to a coarse grid turns the last bit of a sum into a whole step.
-constexpr int64_t kMostQuanta = 2, kUsualQuanta = 1;
-constexpr double kUnusualShare = 0.001;
-// But hardly any sum lies so close to a half that its last bits decide: who cuts instead of rounding is one off in half
-// of the elements. Of an ordinary draw this share may be off, and four times as many as the naive solution's are.
-constexpr double kOffShare = 0.05, kTimesNaive = 4;
-constexpr int64_t kEnoughForAShare = 1000;
-// Where a row's scale happens to be a power of two, a twelfth of its elements lie at a half.
-constexpr int64_t kRowsForAShare = 4;
+// The nearest whole number is half a quantum away at most. Only where the unrounded one lies near the middle of two may
+// an honest kernel take the other: as near as some roundings on the way move the largest of them, or as an honest sum
+// errs. A scale may be a denormal, as that of a row of tiny numbers; naive's error there shows how much that costs.
+constexpr double kRoundings = 8, kTimesNaive = 4;
 
-template <typename Byte>
-Quanta quanta_of_bytes(std::span<const std::byte> one, std::span<const std::byte> other) {
-  const auto* a = reinterpret_cast<const Byte*>(one.data());
-  const auto* b = reinterpret_cast<const Byte*>(other.data());
-  int64_t differing = 0;
-  int largest = 0;
-  for (size_t i = 0; i < one.size(); ++i) {
-    differing += a[i] != b[i] ? 1 : 0;
-    largest = std::max(largest, std::abs(int{a[i]} - int{b[i]}));
-  }
-  return {differing, largest};
+double allowed_beyond_half(const OutputForm& form, double peak) {
+  const DType kept = core::is_floating(form.accumulate) ? form.accumulate : DType::f32;
+  const double rounding = std::max(kRoundings * draws::ulp_at(kept, 1), rounding_of_sums(form.reduction, kept));
+  return rounding * std::max(peak, 1.0);
 }
 
-// A fault of an ordinary draw of many elements: more of them are off than rounding explains.
-bool is_often_off(const OutputForm& form, int64_t differing, const std::optional<Quanta>& naive) {
-  const bool ordinary = form.where.distribution == draws::name_of(draws::Distribution::ordinary);
-  if (!ordinary || !naive || form.tiling.elements < kEnoughForAShare) return false;
-  if (form.shape.empty() || form.tiling.elements < kRowsForAShare * form.shape.back()) return false;
-  const double share = kOffShare * static_cast<double>(form.tiling.elements);
-  return static_cast<double>(differing) > share + kTimesNaive * static_cast<double>(naive->differing);
+template <typename Load>
+Quanta quanta_of(size_t elements, std::span<const std::byte> reference, Load load) {
+  Quanta found;
+  for (size_t i = 0; i < elements; ++i) {
+    double right = 0;
+    std::memcpy(&right, reference.data() + i * sizeof right, sizeof right);
+    found.beyond = std::max(found.beyond, formulas::beyond_half(load(i), right));
+    found.peak = std::max(found.peak, std::fabs(right));
+  }
+  return found;
 }
 
 std::variant<Match, verdicts::Verdict> compare_quanta(const OutputForm& form, const RuledOutput& ruled) {
   const std::span<const std::byte> output = ruled.outputs[ruled.index], reference = ruled.expected.reference,
                                    by_naive = ruled.expected.naive;
   const Quanta found = quanta_between(form.dtype, output, reference);
-  std::optional<Quanta> naive;
-  if (!by_naive.empty()) naive = quanta_between(form.dtype, by_naive, reference);
-  if (pass_as_quanta(form, found, naive)) return Match{0};
-  if (is_often_off(form, found.differing, naive)) {
-    Faults off;
-    for (int64_t i = 0; i < form.tiling.elements; ++i) {
-      const auto at = static_cast<size_t>(i);
-      if (load_element(form.dtype, output, at) == load_element(form.dtype, reference, at)) continue;
-      off.add(i, "Many elements are one quantum off, of which rounding to the nearest explains few.");
+  if (const auto match = pass_as_quanta(form, found)) return *match;
+  const auto beyond = [&](std::span<const std::byte> side, int64_t at) {
+    const auto i = static_cast<size_t>(at);
+    return formulas::beyond_half(load_element(form.dtype, side, i), load_element(DType::f64, reference, i));
+  };
+  const int64_t elements = form.tiling.elements, columns = form.shape.empty() ? elements : form.shape.back();
+  const double always = allowed_beyond_half(form, found.peak);
+  verdicts::WrongResult wrong{form.where, form.name, 0, 0, 0, 0, 0, elements};
+  double ratio = 0;  // of any element
+  for (int64_t row = 0; row < elements; row += columns) {
+    const int64_t end = std::min(row + columns, elements);
+    double naive = 0;
+    for (int64_t at = row; at < end && !by_naive.empty(); ++at) naive = std::max(naive, beyond(by_naive, at));
+    for (int64_t at = row; at < end; ++at) {
+      const double of_this = beyond(output, at) / (always + kTimesNaive * naive);
+      ratio = std::max(ratio, of_this);
+      if (of_this <= 1) continue;
+      ++wrong.wrong_elements;
+      if (of_this > wrong.ratio) wrong.ratio = of_this, wrong.index = at;
     }
-    return off.verdict(form, output, reference);
   }
-  Faults wrong, unusual;
-  int64_t unusual_count = 0;
-  for (int64_t i = 0; i < form.tiling.elements; ++i) {
-    const auto at = static_cast<size_t>(i);
-    const double off = std::fabs(load_element(form.dtype, output, at) - load_element(form.dtype, reference, at));
-    if (off > static_cast<double>(kMostQuanta)) wrong.add(i, "An element is more than two quanta off.");
-    if (off <= static_cast<double>(kUsualQuanta)) continue;
-    unusual.add(i, "More than one element in a thousand is two quanta off.");
-    ++unusual_count;
-  }
-  const bool many = static_cast<double>(unusual_count) > kUnusualShare * static_cast<double>(form.tiling.elements);
-  auto result = wrong.verdict(form, output, reference);
-  if (std::holds_alternative<verdicts::Verdict>(result) || !many) return result;
-  return unusual.verdict(form, output, reference);
+  if (wrong.wrong_elements == 0) return Match{ratio};
+  wrong.expected = load_element(DType::f64, reference, static_cast<size_t>(wrong.index));
+  wrong.got = load_element(form.dtype, output, static_cast<size_t>(wrong.index));
+  wrong.pattern = verdicts::Pattern{verdicts::PatternKind::rule, "Rounding to the nearest gives another whole number."};
+  return verdicts::Verdict(std::move(wrong));
 }
 }  // namespace
 
-// As bytes, which large outputs are, it takes a tenth of the time that looking at each as a number takes.
-Quanta quanta_between(DType dtype, std::span<const std::byte> a, std::span<const std::byte> b) {
-  if (dtype == DType::i8) return quanta_of_bytes<int8_t>(a, b);
-  if (dtype == DType::u8) return quanta_of_bytes<uint8_t>(a, b);
-  Quanta found;
-  for (size_t i = 0; i < a.size() / core::size_bytes(dtype); ++i) {
-    const double off = std::fabs(load_element(dtype, a, i) - load_element(dtype, b, i));
-    found.differing += off != 0 ? 1 : 0;
-    found.largest = std::max(found.largest, static_cast<int64_t>(off));
-  }
-  return found;
+// As bytes, which large outputs are, it takes a fraction of the time that looking at each by its dtype takes.
+Quanta quanta_between(DType dtype, std::span<const std::byte> output, std::span<const std::byte> reference) {
+  const size_t elements = output.size() / core::size_bytes(dtype);
+  const auto as_byte = [&](size_t i) { return std::to_integer<uint8_t>(output[i]); };
+  if (dtype == DType::i8)
+    return quanta_of(elements, reference, [&](size_t i) { return static_cast<int8_t>(as_byte(i)); });
+  if (dtype == DType::u8) return quanta_of(elements, reference, as_byte);
+  return quanta_of(elements, reference, [&](size_t i) { return load_element(dtype, output, i); });
 }
 
-bool pass_as_quanta(const OutputForm& form, const Quanta& output, const std::optional<Quanta>& naive) {
-  return output.largest <= kUsualQuanta && !is_often_off(form, output.differing, naive);
+std::optional<Match> pass_as_quanta(const OutputForm& form, const Quanta& output) {
+  const double allowed = allowed_beyond_half(form, output.peak);
+  if (!(output.beyond <= allowed)) return std::nullopt;
+  return Match{output.beyond / allowed};
 }
 
 std::vector<std::byte> gathered(std::span<const std::byte> content, size_t element_bytes,

@@ -34,14 +34,15 @@ struct RuledOutput {
   std::vector<NaiveRun> neighbours;  // for inputs close by
 };
 
-// How far whole numbers are off: how many differ, and by how much at most.
+// How far whole numbers are from the reference's unrounded ones.
 struct Quanta {
-  int64_t differing = 0, largest = 0;
+  double beyond = 0;  // the largest distance, less the half that rounding to the nearest explains
+  double peak = 0;    // the largest |unrounded number|
 };
-Quanta quanta_between(core::DType dtype, std::span<const std::byte> a, std::span<const std::byte> b);
-// Whether an output of rounded numbers passes by these figures of it, and those of the naive solution's if that ran.
-// false: its elements decide (compare_by_rule).
-bool pass_as_quanta(const OutputForm& form, const Quanta& output, const std::optional<Quanta>& naive);
+// `reference`: double.
+Quanta quanta_between(core::DType dtype, std::span<const std::byte> output, std::span<const std::byte> reference);
+// Whether an output of rounded numbers passes by these figures of it. nullopt: its elements decide (compare_by_rule).
+std::optional<Match> pass_as_quanta(const OutputForm& form, const Quanta& output);
 
 // `exact`: bit for bit, where the rule leaves that open.
 std::variant<Match, verdicts::Verdict> compare_by_rule(const OutputForm& form, bool exact, const RuledOutput& ruled);

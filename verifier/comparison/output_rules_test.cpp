@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "verifier/comparison/compare_fixture.h"
 
 namespace verifier::comparison::test {
@@ -131,43 +134,85 @@ TEST(OutputRules, LargeIntegersInAnyOrderAreToldApart) {
   EXPECT_FALSE(accepted({right[0], right[0]}));
 }
 
-TEST(OutputRules, QuantaMayBeOneOffAndRarelyTwo) {
+// Quotients from -127 to 127, and whole numbers made of them.
+class Quanta8Bits : public testing::Test {
+ protected:
+  Quanta8Bits() { problem.outputs = {tensor("q", DType::i8, {"M", "1000"}, {OutputRule::quanta, "", ""})}; }
+
+  Doubles rounded() const {
+    Doubles whole(quotients);
+    for (double& value : whole) value = std::rint(value);
+    return whole;
+  }
+  bool accepted(const Doubles& q, const Doubles& naive, const std::string& drawn_as = "") const {
+    return !judged(problem, 0, {}, {stored(DType::i8, q)}, {stored(DType::f64, quotients), stored(DType::i8, naive)},
+                   false, drawn_as);
+  }
+  bool accepted(const Doubles& q) const { return accepted(q, rounded()); }
+
   benchsuite::Problem problem;
-  problem.outputs = {tensor("q", DType::i8, {"1000 * M"}, {OutputRule::quanta, "", ""})};
-  const auto accepted = [&](int ones, int twos, int threes) {
-    std::vector<int> values(2000);
-    for (int i = 0; i < ones + twos + threes; ++i)
-      values[static_cast<size_t>(i)] = i < ones ? -1 : i < ones + twos ? 2 : 3;
-    const auto right = stored(DType::i8, std::vector<int>(2000)), given = stored(DType::i8, values);
-    return !judged(problem, 0, {}, {given}, {right, {}});
-  };
-  EXPECT_TRUE(accepted(2000, 0, 0));
-  EXPECT_TRUE(accepted(0, 2, 0));
-  EXPECT_FALSE(accepted(0, 3, 0));
-  EXPECT_FALSE(accepted(0, 0, 1));
+  Doubles quotients = [] {
+    const Floats values = normal(2000, 3, 30);
+    Doubles clamped(values.begin(), values.end());
+    for (double& value : clamped) value = std::clamp(value, -127.0, 127.0);
+    clamped[0] = 127;
+    return clamped;
+  }();
+};
+
+TEST_F(Quanta8Bits, AreTheNearestWholeNumbers) {
+  EXPECT_TRUE(accepted(rounded()));
+  for (const size_t at : {0u, 1u, 999u, 1000u, 1999u}) {
+    Doubles q = rounded();
+    q[at] += q[at] < 0 ? 1 : -1;
+    EXPECT_FALSE(accepted(q)) << quotients[at];
+  }
 }
 
-// A kernel that cuts instead of rounding is one off in half of the elements. In other draws many may lie at a half.
-TEST(OutputRules, QuantaOfAnOrdinaryDrawAreMostlyRight) {
-  benchsuite::Problem problem;
-  std::vector<std::string> shape{"M", "5", "200"};
-  problem.outputs = {tensor("q", DType::i8, shape, {OutputRule::quanta, "", ""})};
-  const auto off_by_one = [](size_t count) {
-    std::vector<int> values(2000);
-    std::fill_n(values.begin(), count, 1);
-    return stored(DType::i8, values);
-  };
-  const auto accepted = [&](size_t ones, size_t ones_of_naive, const std::string& drawn_as) {
-    const auto right = off_by_one(0), naive = off_by_one(ones_of_naive);
-    return !judged(problem, 0, {}, {off_by_one(ones)}, {right, naive}, false, drawn_as);
-  };
-  EXPECT_TRUE(accepted(100, 0, "ordinary"));
-  EXPECT_FALSE(accepted(101, 0, "ordinary"));
-  EXPECT_TRUE(accepted(1000, 0, "patchwork"));
-  EXPECT_TRUE(accepted(1000, 225, "ordinary"));
-  shape = {"1000 * M"};  // one row, whose scale may be a power of two
-  problem.outputs = {tensor("q", DType::i8, shape, {OutputRule::quanta, "", ""})};
-  EXPECT_TRUE(accepted(1000, 0, "ordinary"));
+TEST_F(Quanta8Bits, AreNotCutInAnyRowTailOrDraw) {
+  for (const std::string draw : {"ordinary", "patchwork", "spikes"}) {
+    for (const size_t from : {0u, 1000u, 1985u}) {
+      Doubles q = rounded();
+      for (size_t i = from; i < q.size(); ++i) q[i] = std::trunc(quotients[i]);
+      EXPECT_FALSE(accepted(q, rounded(), draw)) << from;
+    }
+  }
+}
+
+TEST_F(Quanta8Bits, NearTheMiddleEitherIsRight) {
+  for (size_t i = 1; i < quotients.size(); ++i) quotients[i] = std::trunc(quotients[i] / 2) + 0.5;
+  Doubles below(quotients), above(quotients);
+  for (double& value : below) value -= value == 127 ? 0 : 0.5;
+  for (double& value : above) value += value == 127 ? 0 : 0.5;
+  for (double& value : quotients) value *= 1 + 0x1p-22;  // as a product with a rounded 127 / max
+  EXPECT_TRUE(accepted(below));
+  EXPECT_TRUE(accepted(above));
+  quotients[1500] += 1e-3;
+  EXPECT_FALSE(accepted(below));
+}
+
+// As in a row whose scale is a denormal.
+TEST_F(Quanta8Bits, OnlyTheRowInWhichNaiveErrsMayErrLikeIt) {
+  Doubles naive = rounded(), q = rounded();
+  quotients[300] = 40.6, quotients[400] = 41.6, quotients[1300] = 40.6;
+  naive[300] = naive[1300] = q[1300] = 40;
+  naive[400] = q[400] = 41;
+  naive[1300] = q[300] = 41;
+  EXPECT_FALSE(accepted(q, naive));
+  q[1300] = 41;
+  EXPECT_TRUE(accepted(q, naive));
+}
+
+TEST_F(Quanta8Bits, WiderOnesAreComparedAlike) {
+  for (const DType dtype : {DType::u8, DType::i32, DType::i64}) {
+    problem.outputs[0].dtype = dtype;
+    for (double& value : quotients) value = std::fabs(value);
+    const auto right = stored(DType::f64, quotients), q = stored(dtype, rounded());
+    EXPECT_FALSE(judged(problem, 0, {}, {q}, {right, q}));
+    Doubles other = rounded();
+    other[1234] += 1;
+    EXPECT_TRUE(judged(problem, 0, {}, {stored(dtype, other)}, {right, q}));
+  }
 }
 
 TEST(OutputRules, NumbersLieInTheRangesOfTheReference) {

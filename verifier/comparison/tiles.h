@@ -29,7 +29,7 @@ Tiling tiling_of(size_t columns, size_t elements);
 
 // The naive solution's output for some inputs, and the reference's.
 struct NaiveRun {
-  std::span<const std::byte> reference;  // double for floating dtypes, otherwise the output's dtype
+  std::span<const std::byte> reference;  // in Tensor::reference_dtype()
   std::span<const std::byte> naive;      // in the output's dtype
 };
 

@@ -105,6 +105,12 @@ HOST_DEVICE double error_beyond_rounding(double value, double r, const NumberRan
   return larger_of(0.0, error - half_step(held, range.significand, range));
 }
 
+// How far a whole number is from the unrounded one, beyond the half by which rounding to the nearest errs.
+HOST_DEVICE double beyond_half(double y, double r) {
+  const double beyond = fabs(y - r) - 0.5;
+  return isnan(beyond) ? HUGE_VAL : larger_of(0.0, beyond);
+}
+
 // Is an element of 16 bits rounded rightly, or nearly so? What its tile allows is of the tile's scale, and its own step
 // may be larger.
 HOST_DEVICE bool nearly_right(double error, double r, const NumberRange& range) {

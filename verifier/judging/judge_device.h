@@ -154,7 +154,8 @@ class JudgeDevice {
   // Answers a request of the owner that this kind of device alone knows; nullopt for all others.
   virtual std::optional<core::Json> answer(const std::string& op, sandbox::process::Message& message) = 0;
 
-  // `binary`: a descriptor of the compiled solution. `wide_outputs`: floating outputs are double (references).
+  // `binary`: a descriptor of the compiled solution. `wide_outputs`: a reference, whose outputs are in
+  // Tensor::reference_dtype().
   virtual std::unique_ptr<TrustedSolution> load_trusted(int binary, sandbox::Solution solution,
                                                         sandbox::TunableBinding binding, bool wide_outputs) = 0;
   // reference.py: both of a problem's solutions ask over one channel. `in_double`: the truth, in wide outputs.
@@ -189,13 +190,8 @@ class JudgeDevice {
   virtual std::vector<comparison::NaiveTile> naive_errors(core::DType dtype, const comparison::Tiling& tiling,
                                                           const TrustedSolution& reference,
                                                           const TrustedSolution& naive, size_t index) = 0;
-  // How far a candidate's whole numbers are from the reference's, and the naive solution's where that ran. nullopt: the
-  // host counts them.
-  struct QuantaOff {
-    comparison::Quanta output;
-    std::optional<comparison::Quanta> naive;
-  };
-  virtual std::optional<QuantaOff> quanta(core::DType /*dtype*/, const ComparedOutput& /*compared*/) {
+  // How far a candidate's whole numbers are from the reference's unrounded ones. nullopt: the host looks at them.
+  virtual std::optional<comparison::Quanta> quanta(core::DType /*dtype*/, const ComparedOutput& /*compared*/) {
     return std::nullopt;
   }
   // The clock of the device's processors just now.

@@ -47,13 +47,15 @@ bool is_hardly_any(const verdicts::WrongResult& wrong) {
   return wrong.wrong_elements <= std::max(kFewIllConditioned, wrong.elements / kElementsForOneIllConditioned);
 }
 
-// An output in double, as a candidate would give it.
-std::vector<std::byte> in_dtype(core::DType dtype, const std::vector<std::byte>& wide) {
-  if (!core::is_floating(dtype)) return wide;
+// A reference's output as a candidate would give it.
+std::vector<std::byte> in_dtype(const benchsuite::Tensor& tensor, const std::vector<std::byte>& wide) {
+  const core::DType dtype = tensor.dtype;
+  if (tensor.reference_dtype() == dtype) return wide;
   const size_t elements = wide.size() / core::size_bytes(core::DType::f64);
   std::vector<std::byte> bytes(elements * core::size_bytes(dtype));
   for (size_t i = 0; i < elements; ++i) {
-    draws::store_element(dtype, bytes, i, draws::load_element(core::DType::f64, wide, i));
+    const double right = draws::load_element(core::DType::f64, wide, i);
+    draws::store_element(dtype, bytes, i, core::is_floating(dtype) ? right : std::rint(right));
   }
   return bytes;
 }
@@ -271,7 +273,7 @@ Expected Oracle::with_rounded_sums(const LentBuffers& inputs, const core::Bindin
     reference_->run(problem_, axes, moved);
     const TensorBytes outputs = reference_->fetch();
     for (size_t i = 0; i < outputs.size(); ++i) {
-      swayed.naive.push_back(in_dtype(problem_.outputs[i].dtype, outputs[i]));
+      swayed.naive.push_back(in_dtype(problem_.outputs[i], outputs[i]));
     }
     expected.neighbours.push_back(std::move(swayed));
   }
@@ -324,8 +326,7 @@ std::variant<Match, Verdict> Oracle::compare_on_host(const comparison::OutputFor
                                                      const Expected& expected) {
   const TensorBytes reference = reference_->fetch();
   const benchsuite::OutputRule rule = problem_.outputs[index].comparison.rule;
-  const bool asks_naive = rule != benchsuite::OutputRule::indices && rule != benchsuite::OutputRule::between &&
-                          (rule != benchsuite::OutputRule::quanta || expected.distribution == Distribution::ordinary);
+  const bool asks_naive = rule != benchsuite::OutputRule::indices && rule != benchsuite::OutputRule::between;
   const TensorBytes naive = expected.naive_known || !asks_naive ? TensorBytes(reference.size()) : naive_->fetch();
   std::vector<comparison::NaiveRun> neighbours;
   for (const TrustedOutputs& one : expected.neighbours) neighbours.push_back({one.reference[index], one.naive[index]});
@@ -362,9 +363,10 @@ std::variant<Match, Verdict> Oracle::compare_once(const LentBuffers& inputs, con
   const comparison::OutputForm form = form_of(inputs, axes, index, expected, where);
   const bool exact = draws::is_exact(expected.distribution) || tensor.comparison.rule == benchsuite::OutputRule::equal;
   if (tensor.comparison.rule == benchsuite::OutputRule::quanta) {  // large outputs stay on the device
-    const auto off = device_.quanta(
+    const auto found = device_.quanta(
         tensor.dtype, {*outputs[index], *reference_, *naive_, !expected.naive_known, index, exact, nullptr, nullptr});
-    if (off && comparison::pass_as_quanta(form, off->output, off->naive)) return Match{0};
+    const auto match = found ? comparison::pass_as_quanta(form, *found) : std::nullopt;
+    if (match) return *match;
   }
   if (!expected.neighbours.empty() || comparison::has_own_comparison(tensor)) {
     return compare_on_host(form, exact, inputs, axes, outputs, index, expected);

@@ -95,8 +95,8 @@ std::variant<ReferenceChannel::Given, ReferenceChannel::OutsideDomain> Reference
 }
 
 size_t output_bytes(const benchsuite::Tensor& tensor, const core::Bindings& axes, bool in_double) {
-  const bool wide = in_double && core::is_floating(tensor.dtype);
-  return static_cast<size_t>(wide ? tensor.elements(axes) * 8 : tensor.bytes(axes));
+  const size_t size = core::size_bytes(in_double ? tensor.reference_dtype() : tensor.dtype);
+  return static_cast<size_t>(tensor.elements(axes)) * size;
 }
 
 }  // namespace verifier::reference

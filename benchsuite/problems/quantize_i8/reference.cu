@@ -9,19 +9,19 @@
   ]
 }
 */
-// Floating outputs of a reference are double, whatever the problem's output dtype: the judge compares with unrounded
-// values.
-// scale[m] = max_n |x[m, n]| / 127, q[m, n] = rint(x[m, n] / scale[m]); x, q: [M, N] row-major, scale: [M].
+// A reference gives floating outputs, and those compared by quanta, in double and unrounded: the judge knows how near
+// to the middle of two whole numbers a quotient lies.
+// scale[m] = max_n |x[m, n]| / 127, q[m, n] = x[m, n] / scale[m]; x, q: [M, N] row-major, scale: [M].
 #include <cuda_bf16.h>
 
-extern "C" __global__ void quantize(const __nv_bfloat16* x, int8_t* q, double* scale, int M, int N) {
+extern "C" __global__ void quantize(const __nv_bfloat16* x, double* q, double* scale, int M, int N) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= M) return;
   const __nv_bfloat16* in = x + (size_t)row * N;
-  int8_t* out = q + (size_t)row * N;
+  double* out = q + (size_t)row * N;
   double largest = 0;
   for (int n = 0; n < N; ++n) largest = fmax(largest, fabs((double)__bfloat162float(in[n])));
   const double step = largest / 127.0;
-  for (int n = 0; n < N; ++n) out[n] = step > 0 ? (int8_t)rint(__bfloat162float(in[n]) / step) : (int8_t)0;
+  for (int n = 0; n < N; ++n) out[n] = step > 0 ? __bfloat162float(in[n]) / step : 0.0;
   scale[row] = step;
 }

@@ -298,16 +298,11 @@ class GpuDevice : public judging::JudgeDevice {
                                static_cast<const DeviceOutputs&>(naive).output(index));
   }
 
-  std::optional<QuantaOff> quanta(core::DType dtype, const judging::ComparedOutput& compared) override {
+  std::optional<comparison::Quanta> quanta(core::DType dtype, const judging::ComparedOutput& compared) override {
     if (dtype != core::DType::i8 && dtype != core::DType::u8 && dtype != core::DType::i32) return std::nullopt;
-    const int64_t elements = elements_of(compared.output, dtype);
-    const auto off = [&](DevicePtr output) {
-      const auto& reference = static_cast<const DeviceOutputs&>(compared.reference);
-      return work().quanta(output, reference.output(compared.index), dtype, elements);
-    };
-    QuantaOff found{off(shared(compared.output).address()), {}};
-    if (compared.naive_ran) found.naive = off(static_cast<const DeviceOutputs&>(compared.naive).output(compared.index));
-    return found;
+    const auto& reference = static_cast<const DeviceOutputs&>(compared.reference);
+    return work().quanta(shared(compared.output).address(), reference.output(compared.index), dtype,
+                         elements_of(compared.output, dtype));
   }
 
   judging::ClockReading read_clock() const override {

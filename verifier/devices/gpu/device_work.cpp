@@ -88,9 +88,9 @@ double DeviceWork::difference(DevicePtr a, DevicePtr b, core::DType dtype, int64
   return comparison::relative_difference(joined(fetch<comparison::Difference>(blocks_)), elements);
 }
 
-comparison::Quanta DeviceWork::quanta(DevicePtr a, DevicePtr b, core::DType dtype, int64_t elements) {
+comparison::Quanta DeviceWork::quanta(DevicePtr output, DevicePtr reference, core::DType dtype, int64_t elements) {
   const DevicePtr partials = room(blocks_ * sizeof(comparison::Quanta));
-  module_.function("kw_quanta")(blocks_, kBlock, a, b, number_of(dtype), elements, partials);
+  module_.function("kw_quanta")(blocks_, kBlock, output, reference, number_of(dtype), elements, partials);
   return joined(fetch<comparison::Quanta>(blocks_));
 }
 

@@ -41,9 +41,9 @@ class DeviceWork {
   // As largest_difference.
   double difference(sandbox::gpu::driver::DevicePtr a, sandbox::gpu::driver::DevicePtr b, core::DType dtype,
                     int64_t elements);
-  // Of i8, u8 and i32.
-  comparison::Quanta quanta(sandbox::gpu::driver::DevicePtr a, sandbox::gpu::driver::DevicePtr b, core::DType dtype,
-                            int64_t elements);
+  // As quanta_between, of i8, u8 and i32.
+  comparison::Quanta quanta(sandbox::gpu::driver::DevicePtr output, sandbox::gpu::driver::DevicePtr reference,
+                            core::DType dtype, int64_t elements);
   // Decides as comparison::compare does. `known`: the naive solution's errors in each tile, from an earlier run;
   // otherwise they are found here and returned in `learned`. `close_by`: the same errors for neighbours.
   std::variant<comparison::Match, verdicts::Verdict> compare(

@@ -66,8 +66,8 @@ comparison::Difference joined(std::span<const comparison::Difference> partials) 
 comparison::Quanta joined(std::span<const comparison::Quanta> partials) {
   comparison::Quanta all;
   for (const comparison::Quanta& one : partials) {
-    all.differing += one.differing;
-    all.largest = std::max(all.largest, one.largest);
+    all.beyond = std::max(all.beyond, one.beyond);
+    all.peak = std::max(all.peak, one.peak);
   }
   return all;
 }

@@ -18,7 +18,8 @@
 //   kw_moments(const void* x, int64 dtype, int64 elements, int64 step, Moments* partials)  moments_of
 //   kw_difference(const void* a, const void* b, int64 dtype, int64 elements,
 //                 Difference* partials)                                                    largest_difference
-//   kw_quanta(const void* a, const void* b, int64 dtype, int64 elements, Quanta* partials) quanta_between: i8, u8, i32
+//   kw_quanta(const void* output, const double* reference, int64 dtype, int64 elements,
+//             Quanta* partials)                                                            quanta_between: i8, u8, i32
 //
 // `dtype` is core::DType as a number. `partials` has one entry for each block of the grid, `tiles`, `allowed` and
 // `counts` one for each tile (each tile is one block's, whatever the grid). Nothing need be cleared before. Tensors

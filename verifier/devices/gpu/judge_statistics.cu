@@ -10,7 +10,7 @@ struct Difference {
   double largest, squares;
 };
 struct Quanta {
-  int64_t differing, largest;
+  double beyond, peak;
 };
 
 __device__ __forceinline__ Moments join(const Moments& a, const Moments& b) {
@@ -20,7 +20,7 @@ __device__ __forceinline__ Difference join(const Difference& a, const Difference
   return {fmax(a.largest, b.largest), a.squares + b.squares};
 }
 __device__ __forceinline__ Quanta join(const Quanta& a, const Quanta& b) {
-  return {a.differing + b.differing, max(a.largest, b.largest)};
+  return {fmax(a.beyond, b.beyond), fmax(a.peak, b.peak)};
 }
 
 // verifier/comparison/tiles.cpp has it for the host.
@@ -163,13 +163,13 @@ __device__ __forceinline__ Difference integer_difference(const void* one, const 
 }
 
 template <typename T>
-__device__ __forceinline__ Quanta quanta(const void* one, const void* other, int64_t elements) {
-  const T *a = static_cast<const T*>(one), *b = static_cast<const T*>(other);
+__device__ __forceinline__ Quanta quanta(const void* output, const double* reference, int64_t elements) {
+  const T* y = static_cast<const T*>(output);
   Quanta mine = {0, 0};
   for (int64_t i = thread_index(); i < elements; i += all_threads()) {
-    const int64_t off = int64_t{a[i]} - int64_t{b[i]};
-    mine.differing += off != 0;
-    mine.largest = max(mine.largest, off < 0 ? -off : off);
+    const double r = reference[i];
+    mine.beyond = fmax(mine.beyond, beyond_half(static_cast<double>(y[i]), r));
+    mine.peak = fmax(mine.peak, fabs(r));
   }
   return mine;
 }
@@ -308,9 +308,9 @@ extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
 }
 
 extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks)
-    kw_quanta(const void* a, const void* b, int64_t dtype, int64_t elements, Quanta* partials) {
-  const Quanta all = joined_in_block(dtype == i8   ? quanta<int8_t>(a, b, elements)
-                                     : dtype == u8 ? quanta<uint8_t>(a, b, elements)
-                                                   : quanta<int32_t>(a, b, elements));
+    kw_quanta(const void* output, const double* reference, int64_t dtype, int64_t elements, Quanta* partials) {
+  const Quanta all = joined_in_block(dtype == i8   ? quanta<int8_t>(output, reference, elements)
+                                     : dtype == u8 ? quanta<uint8_t>(output, reference, elements)
+                                                   : quanta<int32_t>(output, reference, elements));
   if (threadIdx.x == 0) partials[blockIdx.x] = all;
 }
