@@ -47,9 +47,14 @@ constexpr double kUlpsBesideRounding = 0.02, kBesideRounding = 1.25;
 constexpr int64_t kFewElements = 64;
 constexpr double kUlpsForFew = 4;
 
-// An element of 8 bits is allowed this share of a step, since its own rounding does not count: see
-// error_beyond_rounding.
+// Since the own rounding of an element of 8 bits does not count (error_beyond_rounding), it is allowed this share of a
+// step: a sum of one at its tile's scale, which would be many steps of a small number. A single term is allowed it of
+// the least step, and what nearly_right allows of its own.
 constexpr double kUlpsBeyondRounding = 1.0 / 64;
+bool is_one_term_in_8_bits(const OutputForm& form) {
+  return core::is_f8(form.dtype) && form.reduction.terms <= 1 && core::size_bytes(form.accumulate) >= 4 &&
+         !form.of_library;
+}
 
 // GPUs flush the denormals of f32 in float atomics, whatever a kernel wants, each that a sum meets on its way; those of
 // bf16 are computed in f32.
@@ -77,7 +82,8 @@ std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>
     const double scale = length > 0 ? std::sqrt(tiles[i].scale_squares / length) : 0;
     const double ulp = draws::ulp_at(form.dtype, scale);
     const double least = std::max(ulps * ulp, always);
-    const double of_element = core::is_f8(form.dtype) ? kUlpsBeyondRounding * least : least;
+    const double step = is_one_term_in_8_bits(form) ? draws::ulp_at(form.dtype, 0) : least;
+    const double of_element = core::is_f8(form.dtype) ? std::max(kUlpsBeyondRounding * step, always) : least;
     units.push_back({length, scale, std::max(least, honest(scale)),
                      std::max(of_element, honest(form.reduction.coherent ? tiles[i].peak : scale)),
                      std::max({ulps_in_all * ulp, always, honest(scale)}),

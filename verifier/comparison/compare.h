@@ -76,8 +76,9 @@ struct SecondLook {
 // An element of an output of 16 bits that errs by no more than 33/32 of half a step there is right.
 //
 // An output of 8 bits is held against r as its dtype saturates it, and the errors of its elements, |y - r| and
-// max(|b - r|), count beyond half a step of the dtype at r: the one rounding is of their own size, not of s. Then u
-// is a 64th of the above.
+// max(|b - r|), count beyond half a step of the dtype at r: the one rounding is of their own size, not of s. Where
+// y - r is no more than 33/32 of that, y is right. Then u is a 64th of the above for sums, and
+// of the least step for single terms.
 //
 // Copies of 64 elements and more (nothing is summed, and the naive solution errs in none) must be right in each of
 // them, to the last bit.

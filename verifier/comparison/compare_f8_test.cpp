@@ -59,6 +59,26 @@ TEST_P(Compare8Bits, OneElementShowsByItsOwnStep) {
   EXPECT_EQ(verdict(y), "wrong_result");
 }
 
+// A step of a small number is far below the tile's scale.
+TEST_P(Compare8Bits, SmallNumbersAreHeldAtTheirOwnStep) {
+  const double least = draws::least_normal(dtype);
+  Doubles wide(r), rounded, flushed, cut;
+  for (size_t i = 0; i < wide.size(); ++i) wide[i] *= i % 8 == 0 ? least : largest() / 8;
+  for (const double value : wide) {
+    rounded.push_back(draws::rounded_to(dtype, value));
+    flushed.push_back(std::fabs(rounded.back()) < least ? 0 : rounded.back());
+    const double step = step_at(value);
+    cut.push_back(std::fabs(value) < least ? std::trunc(value / step) * step : rounded.back());
+  }
+  const auto of_sums = [&](const Doubles& y, double terms) {
+    return name_of(judged({dtype, 512, {terms}, false}, y, wide, rounded));
+  };
+  EXPECT_EQ(of_sums(rounded, 1), "accepted");
+  EXPECT_EQ(of_sums(flushed, 1), "wrong_result");
+  EXPECT_EQ(of_sums(cut, 1), "wrong_result");
+  EXPECT_EQ(of_sums(cut, 512), "accepted");  // of terms as large as its tile's
+}
+
 TEST_P(Compare8Bits, AScaleOrATailThatIsMissingIsRefused) {
   Doubles unscaled(r), tailless(r);
   for (double& value : unscaled) value *= 1.1;

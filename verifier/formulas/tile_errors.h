@@ -111,11 +111,12 @@ HOST_DEVICE double beyond_half(double y, double r) {
   return isnan(beyond) ? HUGE_VAL : larger_of(0.0, beyond);
 }
 
-// Is an element of 16 bits rounded rightly, or nearly so? What its tile allows is of the tile's scale, and its own step
-// may be larger.
+// Is an element of 8 or 16 bits rounded rightly, or nearly so? What its tile allows is of the tile's scale, and its own
+// step may be larger. `error`: of 8 bits, beyond the rounding.
 HOST_DEVICE bool nearly_right(double error, double r, const NumberRange& range) {
-  constexpr double kNearly = 33.0 / 32;
-  return range.significand_of_16 != 0 && error <= kNearly * half_step(r, range.significand_of_16, range);
+  constexpr double kNearly = 1.0 / 32;
+  if (range.significand != 0) return error <= kNearly * half_step(saturated(r, range), range.significand, range);
+  return range.significand_of_16 != 0 && error <= (1 + kNearly) * half_step(r, range.significand_of_16, range);
 }
 
 // The candidate's error, as far as it counts.
