@@ -164,13 +164,17 @@ TEST_F(Structured, NamedIntegersAreMultiplesOfTheNumber) {
 }
 
 TEST_F(Structured, ProbabilitiesAddUpToOne) {
-  int certain = 0;
+  int certain = 0, equal = 0;
   for_each_row(DType::f32, Init::probabilities, [&](const std::vector<double>& row) {
     ASSERT_GE(*std::min_element(row.begin(), row.end()), 0);
     ASSERT_NEAR(std::accumulate(row.begin(), row.end(), 0.0), 1, 1e-5);
     certain += row.size() == 1000 && *std::max_element(row.begin(), row.end()) == 1;
+    const double most = *std::max_element(row.begin(), row.end());
+    const auto of_it = std::count(row.begin(), row.end(), most);
+    equal += row.size() == 1000 && of_it > 1 && of_it <= 20 && most * static_cast<double>(of_it) > 0.7;
   });
   EXPECT_NEAR(certain, 20, 15);
+  EXPECT_NEAR(equal, 20, 15);
 }
 
 TEST_F(Structured, ATriangularMatrixIsZeroOnOneSideOfItsDiagonal) {

@@ -124,10 +124,27 @@ HOST_DEVICE int64_t sorted_integer(const FillArgs& args, int64_t row, int64_t co
                  shape == 7 ? below_them : args.most);
 }
 
-// The pieces between ascending numbers add up to 1. One row in eight has a single piece.
+// Two to 20 pieces of one size, all larger than the others: sorts and searches stop at the first of them, and the size
+// may be enough by itself. Pairs of small pieces share twice the mean of the small ones.
+HOST_DEVICE double equal_probability(const FillArgs& args, const Quad& drawn, int64_t column) {
+  const uint64_t most = (drawn.x & 1) != 0 ? 3 : 19;  // with a liking for few
+  const auto wanted = static_cast<int64_t>(2 + below(most, drawn.z, 0));
+  const int64_t equals = wanted < args.columns ? wanted : args.columns, others = args.columns - equals;
+  const double rest = others > 0 ? ldexp(1.0, -2 - static_cast<int>(below(12, drawn.w, 0))) : 0;
+  const int64_t place = shuffled(column, args.columns, drawn) - equals;
+  if (place < 0) return (1 - rest) / static_cast<double>(equals);
+  const double mean = rest / static_cast<double>(others);
+  if (place == (others - 1) / 2 * 2 && others % 2 == 1) return mean;
+  const double more = unit_of(drawn_for(Purpose::value_of_quad, place / 2, args.key).x) / 2;
+  return mean * (place % 2 == 0 ? 1 + more : 1 - more);
+}
+
+// The pieces between ascending numbers add up to 1. One row in eight has a single piece, and one a few equal ones.
 HOST_DEVICE double probability(const FillArgs& args, int64_t row, int64_t column) {
   const Quad drawn = structure_of_row(args, row);
-  if (below(8, drawn.y, 0) == 0) {
+  const uint64_t shape = below(8, drawn.y, 0);
+  if (shape == 1) return equal_probability(args, drawn, column);
+  if (shape == 0) {
     return column == static_cast<int64_t>(below(static_cast<uint64_t>(args.columns), drawn.z, drawn.w)) ? 1 : 0;
   }
   const double begin = column == 0 ? 0 : ascending(args, row, column);
