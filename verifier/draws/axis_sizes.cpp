@@ -62,6 +62,13 @@ int64_t largest_tensor(const benchsuite::Problem& problem, const core::Bindings&
   return most;
 }
 
+int64_t terms_of_sums(const benchsuite::Problem& problem, const core::Bindings& axes) {
+  if (problem.contract.sums) return problem.contract.sums->eval(axes);
+  int64_t outputs = 1;
+  for (const benchsuite::Tensor& tensor : problem.outputs) outputs = std::max(outputs, tensor.elements(axes));
+  return problem.cost.flops.eval(axes) / 2 / outputs;
+}
+
 int64_t cost_of(const benchsuite::Problem& problem, const core::Bindings& axes) {
   return problem.cost.bytes_read.eval(axes) + problem.cost.flops.eval(axes);
 }

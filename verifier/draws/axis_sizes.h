@@ -30,6 +30,9 @@ bool small_enough(const benchsuite::Problem& problem, const core::Bindings& axes
 
 // The most elements that a tensor of the problem has at a shape.
 int64_t largest_tensor(const benchsuite::Problem& problem, const core::Bindings& axes);
+// Terms of the longest sum behind an element of an output, half of the operations for it where the contract does not
+// say.
+int64_t terms_of_sums(const benchsuite::Problem& problem, const core::Bindings& axes);
 // Bytes read plus operations.
 int64_t cost_of(const benchsuite::Problem& problem, const core::Bindings& axes);
 

@@ -19,6 +19,9 @@ using verdicts::Where;
 // So long a launch tells how long a kernel takes.
 constexpr double kTelling_us = 2000;
 
+// From so many terms on a kernel may keep a sum in parts, each rounded to a narrow type.
+constexpr int64_t kLongSum = 4096;
+
 }  // namespace
 
 std::optional<Verdict> Checking::at_shape(Contender& contender, const NamedShape& named, const Check& check) {
@@ -167,6 +170,8 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
       if (std::ranges::count(adversarial, Distribution::ordered) > 0) chosen.push_back(Distribution::ordered);
     }
     if (dear) chosen = {chosen[dear_turn_++ % chosen.size()]};
+    const bool has_exact = std::ranges::count(adversarial, Distribution::exact) > 0;
+    if (has_exact && draws::terms_of_sums(problem, shape.axes) > kLongSum) chosen.push_back(Distribution::exact);
     for (const Distribution distribution : chosen) {
       if (auto verdict = draw(shape, distribution, traits_.check.far_patience)) return verdict;
     }
