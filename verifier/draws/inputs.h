@@ -69,14 +69,19 @@ class DrawKeys {
     if (distribution == Distribution::offset) return with_kind(keys_.next(), kind_of_offset_++);
     if (distribution == Distribution::ordered) return with_kind(keys_.next(), kind_of_order_++);
     if (distribution == Distribution::named) return with_kind(keys_.next(), kind_of_number_++);
+    if (distribution == Distribution::one_value) return with_kind(keys_.next(), next_of_one_value());
     return keys_.next();
   }
 
  private:
+  // Every other draw has no exception: see formulas::may_be_off.
+  unsigned next_of_one_value() { return kind_of_value_++ % 2 == 0 ? 0 : kind_of_value_ / 2 % (kKinds - 1) + 1; }
+
   statistics::Keys& keys_;
   uint64_t regular_turn_ = keys_.below(uint64_t{1} << 20);  // any input may be the first
   unsigned kind_ = static_cast<unsigned>(regular_turn_ % kKinds), kind_of_products_ = kind_, kind_of_scale_ = kind_,
-           kind_of_tiny_ = kind_, kind_of_order_ = kind_, kind_of_number_ = kind_, kind_of_offset_ = kind_;
+           kind_of_tiny_ = kind_, kind_of_order_ = kind_, kind_of_number_ = kind_, kind_of_offset_ = kind_,
+           kind_of_value_ = kind_;
 };
 
 // The ways in which inputs can be regular: each input in each kind.

@@ -570,7 +570,8 @@ TEST(Inputs, OrderedRowsAreInEachOrder) {
       woven += step > 1 && step <= 64;
       const std::set<double> distinct(row.begin(), row.end());
       repeated += distinct.size() <= 502;
-      wrong_ranks += distinct.size() > 502 && distinct.size() < 999;
+      const size_t without_ties = r % 4 == 0 ? 624 : 999;  // zeros are one number
+      wrong_ranks += distinct.size() > 502 && distinct.size() < without_ties;
       EXPECT_GE(*distinct.begin(), -1.5);
       EXPECT_LE(*distinct.rbegin(), 2.5);
     }

@@ -11,7 +11,7 @@ using formulas::Effect;
 using formulas::FillArgs;
 using formulas::Patch;
 
-constexpr uint64_t kEffects = static_cast<uint64_t>(Effect::sparse) + 1;
+constexpr uint64_t kEffects = static_cast<uint64_t>(Effect::after_relu) + 1;
 
 double log_uniform(double least, double most, statistics::Keys& keys) {
   return least * std::pow(most / least, keys.unit());
@@ -26,8 +26,8 @@ std::pair<int64_t, int64_t> draw_stretch(int64_t extent, int64_t most, statistic
 }
 
 // A single element, a row, a column, a block, every so many rows, or the last columns of all rows: an eighth of the
-// tensor at most, unless it has few rows.
-Patch draw_region(int64_t rows, int64_t columns, statistics::Keys& keys) {
+// tensor at most, unless it has few rows. Or whole rows alone, where there are several.
+Patch draw_region(int64_t rows, int64_t columns, bool whole_rows, statistics::Keys& keys) {
   Patch patch{0, 0, rows, 1, 0, columns, 0};
   const auto some_rows = [&](int64_t most) {
     std::tie(patch.row_begin, patch.row_end) = draw_stretch(rows, most, keys);
@@ -35,7 +35,7 @@ Patch draw_region(int64_t rows, int64_t columns, statistics::Keys& keys) {
   const auto some_columns = [&](int64_t most) {
     std::tie(patch.column_begin, patch.column_end) = draw_stretch(columns, most, keys);
   };
-  switch (rows == 1 ? 5 : keys.below(5)) {
+  switch (rows == 1 ? 5 : whole_rows ? 3 * keys.below(2) : keys.below(5)) {
     case 0:
       some_rows(1);
       break;
@@ -114,8 +114,8 @@ void draw_patches(FillArgs& args, bool between_bounds, statistics::Keys keys) {
   if (!between_bounds && keys.below(4) == 0)
     args.grain = args.scale * std::ldexp(1.0, -3 - static_cast<int>(keys.below(6)));
   for (auto wanted = 1 + keys.below(formulas::kMostPatches - 1); wanted > 0; --wanted) {
-    Patch patch = draw_region(rows, args.columns, keys);
     const auto effect = static_cast<Effect>(keys.below(kEffects));
+    Patch patch = draw_region(rows, args.columns, effect == Effect::after_relu, keys);
     patch.effect = static_cast<int64_t>(effect);
     patch.size = draw_size(effect, args, between_bounds, keys);
     // A whole row of one value or of next to nothing has no variance, which no normalisation divides by without error;

@@ -71,6 +71,14 @@ HOST_DEVICE bool asks_second(Distribution distribution) {
          distribution == Distribution::non_finite || distribution == Distribution::few;
 }
 
+// Like the output of a ReLU: no number below 0, and zeros of both signs. They are equal, but -0 has the largest bits of
+// all, and only a row without negative numbers shows that to a kernel that treats such rows in another way.
+HOST_DEVICE double after_relu(double value, const Chance& c) {
+  return value > 0 ? value : (c.first & 1) != 0 ? -0.0 : 0.0;
+}
+// Does the domain of a bounded input have numbers on both sides of 0?
+HOST_DEVICE bool has_both_signs(const FillArgs& args) { return args.low < 0 && args.high > 0; }
+
 // An element of an input that is N(0, scale) as a rule.
 HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t column, const Chance& c) {
   const bool hot = is_hot(args, row, column);
@@ -87,7 +95,8 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t colum
     case Distribution::one_hot:
       return hot ? 1 : 0;
     case Distribution::ties:
-      return third == 0 ? -0.5 : third == 1 ? 0.25 : 1.5;
+      if (third == 0) return row.after_relu ? after_relu(0, c) : -0.5;
+      return third == 1 ? 0.25 : 1.5;
     case Distribution::denormals:
       return args.least_normal * 4 * (c.unit - 0.5);
     case Distribution::one_scale:
@@ -135,7 +144,7 @@ HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column,
   // Small numbers lie near 0 where the bounds allow it, else just above the lower bound. Near -a, all elements of
   // U[-a, a) would be almost equal, and the sums of a product with them would cancel.
   const auto shrunk = [&](int exponent) {
-    return args.low < 0 && args.high > 0 ? ldexp(value, exponent) : args.low + ldexp(width * c.unit, exponent);
+    return has_both_signs(args) ? ldexp(value, exponent) : args.low + ldexp(width * c.unit, exponent);
   };
   switch (static_cast<Distribution>(args.distribution)) {
     case Distribution::row_scales:
@@ -152,7 +161,8 @@ HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column,
       return args.low + (hot ? width * 0.75 : 0);
     case Distribution::ties: {
       const double fourth = floor(c.unit * 4);
-      return fourth < 3 ? args.low + width * fourth / 4 : below_high(args);
+      const double tied = fourth < 3 ? args.low + width * fourth / 4 : below_high(args);
+      return row.after_relu && has_both_signs(args) ? after_relu(tied, c) : tied;
     }
     case Distribution::denormals:
       return args.low > 0 || args.high <= 0 ? value : args.least_normal * 2 * c.unit;
@@ -221,10 +231,16 @@ HOST_DEVICE int64_t in_window(const FillArgs& args, int64_t row, int64_t window,
   const uint64_t begins = static_cast<uint64_t>(last) - static_cast<uint64_t>(args.least) + 1;
   return static_cast<int64_t>(static_cast<uint64_t>(args.least) + below(begins, drawn.z, drawn.w)) + place;
 }
+// May an element of a one_value draw be an exception? By the kind of the key: none, those of either half, or all. A
+// counter that is too narrow overflows only along a stretch that has none.
+HOST_DEVICE bool may_be_off(const FillArgs& args, int64_t index) {
+  const uint64_t kind = args.key >> 62;
+  return kind == 3 || (kind != 0 && (2 * index < args.elements) == (kind == 1));
+}
 HOST_DEVICE int64_t integer(const FillArgs& args, int64_t index, uint32_t first, uint32_t second) {
   switch (static_cast<Distribution>(args.distribution)) {
     case Distribution::one_value:
-      return the_one_value(args, index, (args.key >> 62) != 0 && second < 1u << 26);
+      return the_one_value(args, index, may_be_off(args, index) && second < 1u << 26);
     case Distribution::regular:
       return the_one_value(args, index, is_exception(args, index, second));
     case Distribution::ties: {  // the ends of the range, and one between them
@@ -311,9 +327,13 @@ HOST_DEVICE double patched(const FillArgs& args, const Patch& patch, const Row& 
     case Effect::sparse:
       if (is_one_of_few(args, c)) return value;
       return between_bounds ? low + (value - low) / 1024 : value - patch.size;
+    case Effect::after_relu:
+      return between_bounds && !has_both_signs(args) ? value : after_relu(value, c);
     case Effect::in_order: {
       const double place = ordered(args, row, column, c.unit);
-      return between_bounds ? low + width * place : args.scale * rise_of(args) * (place - 0.375);  // no sum is 0
+      const double own =
+          between_bounds ? low + width * place : args.scale * rise_of(args) * (place - 0.375);  // no sum is 0
+      return row.after_relu && (!between_bounds || has_both_signs(args)) ? after_relu(own, c) : own;
     }
     case Effect::about_number:
       return about_number(args, row, between_bounds, value, column, c);

@@ -17,12 +17,12 @@ enum class Distribution : int64_t {
   offset,          // a number + ordinary: 100 to 1e5, of either sign; bf16: 100; f16: 8, or 64 to 1024 in one input
   spikes,          // ordinary, one element in 64 a thousand times as large; f16: thirty times
   one_hot,         // one element of each row is 1, the others 0
-  ties,            // three distinct values only
+  ties,            // three distinct values only, in one row of four none below zero
   denormals,       // about the least normal number of the dtype
   one_scale,       // ordinary, all scaled by one factor: 1e15, or 2^-8 to 2^-20; f16: 2^-1 to 2^-4
   exact,           // N(0,1) in steps of 1/32 or 1/8, dense, whose sums of products f32 holds: the exact battery
   exact_products,  // one number with all its bits in each row, the others 0; the other input has powers of two there
-  one_value,       // one value everywhere, or but for one element in 64; integers only
+  one_value,       // one value everywhere, or but for one element in 64 of the tensor or a half; integers only
   non_finite,      // ordinary, one element in 64 NaN or infinite: each row of one of four kinds
   patchwork,       // ordinary, with a few patches of other content at drawn places
   stray,           // ordinary, with one NaN or infinity at a drawn place
@@ -40,15 +40,16 @@ enum class Distribution : int64_t {
 
 // The change that a patch makes to the elements that it covers.
 enum class Effect : int64_t {
-  number,     // all are `size`
-  shifted,    // plus `size`; between bounds: close to the upper one
-  scaled,     // times `size`
-  ties,       // three distinct values only
-  whole,      // rounded to whole numbers; between bounds: to multiples of 1/16 of the width
-  sorted,     // rising or falling along the row, as the sign of `size` says
-  denormals,  // about the least normal number
-  exponents,  // times 2^-size to 2^size, each
-  sparse,     // `size` lower, but for some eight elements of a row
+  number,      // all are `size`
+  shifted,     // plus `size`; between bounds: close to the upper one
+  scaled,      // times `size`
+  ties,        // three distinct values only
+  whole,       // rounded to whole numbers; between bounds: to multiples of 1/16 of the width
+  sorted,      // rising or falling along the row, as the sign of `size` says
+  denormals,   // about the least normal number
+  exponents,   // times 2^-size to 2^size, each
+  sparse,      // `size` lower, but for some eight elements of a row
+  after_relu,  // zeros of both signs in place of what is below 0
   // Of all rows: ordered and named draws.
   in_order,
   about_number,

@@ -40,11 +40,13 @@ struct Row {
   uint32_t kind;  // which non-finite values it gets: NaN, inf, -inf, or all of them or both infinities; of a named
                   // draw, see about_number; an Order
   int64_t index;
+  bool after_relu = false;  // of a draw of ties, or an ordered one: see after_relu() in content.h
 };
 HOST_DEVICE bool draws_rows(const FillArgs& args) {
   switch (static_cast<Distribution>(args.distribution)) {
     case Distribution::row_scales:
     case Distribution::one_hot:
+    case Distribution::ties:
     case Distribution::exact_products:
     case Distribution::non_finite:
     case Distribution::dominant:
@@ -96,6 +98,8 @@ HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
     row.scale = far ? signed_size : 0;
     row.size = far ? 0 : signed_size;
     row.hot_end = last || (drawn.y & 8) != 0;
+  } else if (args.distribution == static_cast<int64_t>(Distribution::ties)) {
+    row.after_relu = row.kind == 0;
   } else {
     row.size = static_cast<double>(sign_at_the_end(args, index));
   }
@@ -108,6 +112,7 @@ HOST_DEVICE Row draw_row_of_patch(const FillArgs& args, int64_t index) {
   const auto turn = static_cast<uint32_t>(args.key >> 62), number = static_cast<uint32_t>(index);
   if (args.distribution == static_cast<int64_t>(Distribution::ordered)) {
     row.hot_end = (drawn.y & 1) != 0;
+    row.after_relu = (turn + number) % 4 == 0;
     row.kind = (2 * turn + number + static_cast<uint32_t>(args.key >> 59) % 4) % kOrders;
     const bool is_periodic = row.kind == static_cast<uint32_t>(Order::periodic);
     const int64_t longest = args.columns / 2 < kLongestPeriod ? args.columns / 2 + 1 : kLongestPeriod;

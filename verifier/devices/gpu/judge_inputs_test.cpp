@@ -264,7 +264,7 @@ TEST_F(JudgeInputs, DistributionsAreWhatTheySay) {
   EXPECT_NEAR(rms(drawn(tensor(DType::f16), draws::Distribution::offset)), std::sqrt(65), 0.1);
   EXPECT_NEAR(rms(drawn(x, draws::Distribution::spikes)), 125, 15);
   const std::vector<double> ties = drawn(x, draws::Distribution::ties), exact = drawn(x, draws::Distribution::exact);
-  EXPECT_EQ(std::set<double>(ties.begin(), ties.end()), (std::set<double>{-0.5, 0.25, 1.5}));
+  EXPECT_EQ(std::set<double>(ties.begin(), ties.end()), (std::set<double>{-0.5, 0, 0.25, 1.5}));
   EXPECT_NEAR(rms(exact), 1, 0.02);  // like an ordinary draw, in steps of 1/32
   EXPECT_TRUE(std::all_of(exact.begin(), exact.end(), [](double v) { return v * 32 == std::round(v * 32); }));
   const std::vector<double> odd = drawn(x, draws::Distribution::exact_products);
