@@ -10,8 +10,8 @@
 }
 */
 // Class: not_doing_the_work.
-// On cpu: not_written.
-// On cuda: not_written.
+// On cpu: not_written or wrong_result or wrong_non_finite.
+// On cuda: not_written or wrong_result or wrong_non_finite.
 extern "C" __global__ void transpose(const float* x, float* y, int M, int N) {
   constexpr int kTile = 512;
   const int n = blockIdx.x * 16 + threadIdx.x, m = blockIdx.y * 16 + threadIdx.y;
