@@ -353,10 +353,10 @@ const std::map<Advice, std::string>& signs() {
       {Advice::bulk_copies, "cp\\.async\\.bulk"},
       {Advice::cache_hints, "__ldcs|__stcs|no_allocate"},
       {Advice::loads_in_flight, "(float4|uint4|int4) \\w+\\[|cp\\.async"},
-      {Advice::tensor_cores, "wgmma|mma\\.sync|mma_sync|mfma"},
+      {Advice::tensor_cores, "wgmma\\.mma|mma\\.sync|mma_sync|mfma"},
       {Advice::wgmma, "wgmma\\.mma"},  // not comments of shared headers
-      {Advice::register_blocking, "float sums?\\[\\w+\\]\\[|wgmma|mma\\.sync|mma_sync|mfma"},
-      {Advice::larger_products, "wgmma|Sums \\w+\\[\\w+\\]\\["},
+      {Advice::register_blocking, "float sums?\\[\\w+\\]\\[|wgmma\\.mma|mma\\.sync|mma_sync|mfma"},
+      {Advice::larger_products, "wgmma\\.mma|Sums \\w+\\[\\w+\\]\\["},
       {Advice::padded_tiles, "\"swizzle\"|(float|int|__half) \\w+(\\[\\w+\\])?\\[\\w+ \\+ \\d"},
       {Advice::wide_shared_accesses, "wgmma\\.mma|ldmatrix\\."},
       {Advice::warp_shuffles, "__shfl|__reduce_"},
