@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "benchsuite/problem.h"
 #include "core/paths.h"
 
@@ -87,6 +89,27 @@ TEST(Reach, HasShapesAtWhichAGridComesRound) {
   EXPECT_TRUE(shapes_of("M").empty());
   EXPECT_TRUE(shapes_of("264").empty());            // nothing says when it comes round
   EXPECT_TRUE(shapes_of("min(M, 20000)").empty());  // of 512 threads: too many
+}
+
+TEST(Reach, GridsOfManyBlocksByFew) {
+  const benchsuite::Problem problem = row_sum();
+  const sandbox::Solution solution = with_grid("ceil_div(M, 64) * ceil_div(N, 32)");
+  int beyond_bands = 0;
+  constexpr int kSeeds = 50;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    statistics::Keys keys(seed);
+    const auto shapes = shapes_of_grids({solution, kNone}, problem, 1 << 20, 1 << 28, keys);
+    for (const core::Bindings& axes : shapes) EXPECT_LE(axes.at("M") * axes.at("N"), 1 << 20);
+    // A band of eight blocks along M is not whole, and there is more than one along N.
+    beyond_bands += std::ranges::any_of(shapes, [](const core::Bindings& axes) {
+      const int64_t down = (axes.at("M") + 63) / 64, across = (axes.at("N") + 31) / 32;
+      return down > 8 && down % 8 != 0 && across > 1 && across <= 5;
+    });
+  }
+  EXPECT_EQ(beyond_bands, kSeeds);
+  statistics::Keys keys(1);
+  const sandbox::Solution rows = with_grid("M");
+  EXPECT_TRUE(shapes_of_grids({rows, kNone}, problem, 1 << 20, 1 << 28, keys).empty());  // it grows along one axis
 }
 
 TEST(Reach, ExcusesOnlyWorkspacesOfAboutTheTensorsSize) {

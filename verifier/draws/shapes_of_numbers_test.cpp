@@ -197,6 +197,32 @@ TEST(ShapesOfNumbers, EachAxisMeetsADecisiveNumberInEachWay) {
   }
 }
 
+TEST(ShapesOfNumbers, ShortOnesMeetAConditionEach) {
+  const benchsuite::Problem norm = benchsuite::load_problem(core::installed_paths().problems() / "rmsnorm_f16");
+  const SourceNumbers numbers = numbers_of("if (N % 4096 == 0) return; if (N > 30000) x = 1; if (M >= 200) x = 2;", {});
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    statistics::Keys keys(seed);
+    const auto shapes = draw_short_shapes_of_conditions(norm, numbers, 6, 1 << 20, 1 << 26, keys);
+    const auto some = [&](const auto& meets) { return std::ranges::any_of(shapes, meets); };
+    EXPECT_LE(shapes.size(), 3);
+    EXPECT_TRUE(some([](const core::Bindings& axes) { return axes.at("N") % 4096 == 0 && axes.at("M") <= 8; }));
+    EXPECT_TRUE(some([](const core::Bindings& axes) { return axes.at("N") > 30000 && axes.at("M") <= 8; }));
+    EXPECT_TRUE(some([](const core::Bindings& axes) { return axes.at("M") >= 200 && axes.at("N") <= 8; }));
+  }
+  // An axis that bounds values is mostly as large as the axis that is asked for.
+  const benchsuite::Problem unique = benchsuite::load_problem(core::installed_paths().problems() / "unique_i32");
+  int close = 0;
+  constexpr int kSeeds = 100;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    statistics::Keys keys(seed);
+    close += std::ranges::any_of(
+        draw_short_shapes_of_conditions(unique, numbers_of("if (N % 65536 == 0) return;", {}), 6, 1 << 20, 1 << 26,
+                                        keys),
+        [](const core::Bindings& axes) { return axes.at("N") % 65536 == 0 && axes.at("R") == axes.at("N"); });
+  }
+  EXPECT_GT(close, kSeeds / 3);
+}
+
 TEST(ShapesOfNumbers, ShapesKeepToDomainsAndLimits) {
   benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "gemm_f32");
   for (benchsuite::Axis& axis : problem.axes) {
