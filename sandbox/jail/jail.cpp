@@ -18,12 +18,14 @@ constexpr bool kAddressSpaceIsOurs = false;
 constexpr bool kAddressSpaceIsOurs = true;
 #endif
 
-void limit(int resource, rlim_t value, const char* what) {
-  const rlimit pair{value, value};
+void limit(int resource, rlim_t soft, rlim_t hard, const char* what) {
+  const rlimit pair{soft, hard};
   if (::setrlimit(static_cast<__rlimit_resource_t>(resource), &pair) != 0) {
     throw core::SystemError(std::string("cannot limit ") + what, errno);
   }
 }
+
+void limit(int resource, rlim_t value, const char* what) { limit(resource, value, value, what); }
 
 Shortfall not_wanted() { return {"no higher level was requested", "request a higher level"}; }
 }  // namespace
@@ -66,7 +68,8 @@ JailReport enter_jail(JailProfile profile, const JailFolders& folders, const Jai
   limit(RLIMIT_CORE, 0, "core dumps");
   limit(RLIMIT_FSIZE, limits.file_bytes, "file sizes");
   limit(RLIMIT_NOFILE, limits.open_files, "open files");
-  if (limits.processor_s > 0) limit(RLIMIT_CPU, limits.processor_s, "processor time");
+  // The soft limit ends a process by SIGXCPU, which says why; the hard one by SIGKILL, as a lack of memory does.
+  if (limits.processor_s > 0) limit(RLIMIT_CPU, limits.processor_s, limits.processor_s + 1, "processor time");
   if (limits.address_space_bytes > 0 && kAddressSpaceIsOurs)
     limit(RLIMIT_AS, limits.address_space_bytes, "address space");
   if (limits.data_bytes > 0 && kAddressSpaceIsOurs) limit(RLIMIT_DATA, limits.data_bytes, "memory");

@@ -104,6 +104,16 @@ TEST(Jail, TheMemoryOfACandidateProcessIsCounted) {
 #endif
 }
 
+TEST(Jail, TheEndOfItsProcessorTimeIsNotTakenForALackOfMemory) {
+  JailLimits limits;
+  limits.processor_s = 1;
+  const int status = status_of_candidate(limits, [] {
+    for (volatile unsigned turns = 0;; turns = turns + 1) continue;
+    return 0;
+  });
+  EXPECT_TRUE(ended_by(status, SIGXCPU)) << status;
+}
+
 TEST(Jail, ACandidateProcessSpeaksOverItsChannelAlone) {
   int ends[2], others[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);

@@ -20,7 +20,7 @@ namespace sandbox::cpu::run {
 struct CandidateLimits {
   size_t address_space_bytes = size_t{8} << 30;
   size_t data_bytes = size_t{1536} << 20;  // 16384 stacks of CUDA threads, shadow memory, heap; not what it is lent
-  unsigned processor_s = 120;
+  unsigned processor_s = 300;              // more than a judgement lasts, whose clock stops whatever does not end
 };
 
 // A cooperative launch has the stacks of all its threads at once, and the shadow memory of all its blocks.
