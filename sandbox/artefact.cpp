@@ -17,6 +17,7 @@ class PlanHasher {
     add("shared", launch.shared_bytes);
     if (launch.cooperative) hasher_.field("launch", "cooperative");
     if (launch.overlaps_previous) hasher_.field("launch", "overlaps previous");
+    if (launch.is_conditional()) add("when", launch.when);
     for (const std::string& argument : launch.args) add("argument", core::Expr::parse(argument));
   }
   void add(const Workspace& workspace) {

@@ -75,6 +75,37 @@ TEST(LaunchFeatures, AreBound) {
   EXPECT_EQ(plan.tensor_maps[1].shape, std::vector<int64_t>{1000});
 }
 
+TEST(LaunchFeatures, LaunchesAreLeftOutWhereTheirConditionIsZero) {
+  const auto launched_at = [](int64_t n) {
+    const Solution solution = changed("\"block\": [128], \"cluster\": [\"CLUSTER\"]",
+                                      "\"block\": [\"N / 500 * 128\"], \"when\": \"N >= 500\"");
+    const benchsuite::Problem problem = copy_problem();
+    std::string all;
+    for (const PlannedLaunch& launch : bind_plan(solution, {{"CLUSTER", 2}}, {{"N", n}}, &problem).launches) {
+      all += launch.kernel + std::to_string(launch.place) + (launch.overlaps_previous ? " overlaps" : "") + ";";
+    }
+    return all;
+  };
+  EXPECT_EQ(launched_at(1000), "first0;second1 overlaps;");
+  EXPECT_EQ(launched_at(4), "second1;");  // its block would be empty, and nothing is there to overlap
+}
+
+TEST(LaunchFeatures, OneLaunchMustStay) {
+  std::string never = kHeader;
+  for (const std::string kernel : {"first", "second"}) {
+    const std::string name = "\"" + kernel + "\",";
+    never.replace(never.find(name), name.size(), name + " \"when\": \"N < 7\",");
+  }
+  try {
+    validate_solution(parse_header(never, "s.cu"), copy_problem());
+    ADD_FAILURE() << "accepted";
+  } catch (const core::InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no launch runs at this shape: each \"when\" is zero (workload small)"));
+  }
+  EXPECT_THAT(refusal("\"block\": [128], \"cluster\"", "\"block\": [128], \"when\": \"M > 4\", \"cluster\""),
+              HasSubstr("#/launches/0/when"));
+}
+
 TEST(LaunchFeatures, AreHeldAgainstEveryDevice) {
   EXPECT_EQ(refusal("[8]", "[8]"), "accepted");
   EXPECT_THAT(refusal("\"grid\": [8]", "\"grid\": [9]"),

@@ -108,7 +108,7 @@ std::array<core::Expr, 3> parse_extent(const JsonView& view) {
 Launch parse_launch(const JsonView& view) {
   if (view.has("tensor_maps")) view.fail("has tensor maps of its own", "put \"tensor_maps\" beside \"launches\"");
   view.expect_object({"kernel", "grid", "block", "args"},
-                     {"shared_bytes", "cluster", "cooperative", "overlaps_previous"});
+                     {"shared_bytes", "cluster", "cooperative", "overlaps_previous", "when"});
   Launch launch;
   launch.kernel = view.at("kernel").identifier();
   launch.grid = parse_extent(view.at("grid"));
@@ -118,6 +118,7 @@ Launch parse_launch(const JsonView& view) {
   if (view.has("cluster")) launch.cluster = parse_extent(view.at("cluster"));
   launch.cooperative = view.has("cooperative") && view.at("cooperative").boolean();
   launch.overlaps_previous = view.has("overlaps_previous") && view.at("overlaps_previous").boolean();
+  if (view.has("when")) launch.when = view.at("when").expr();
   limit_count(view.at("args"), kMaxArgs);
   for (const JsonView& arg : view.at("args").items()) {
     arg.expr();  // a name is an expression too
@@ -355,6 +356,7 @@ void validate_solution(const Solution& solution, const benchsuite::Problem& prob
     for (const core::Expr& expr : launch.block) check_names(expr, scope, where + "/block");
     for (const core::Expr& expr : launch.cluster) check_names(expr, scope, where + "/cluster");
     check_names(launch.shared_bytes, scope, where + "/shared_bytes");
+    check_names(launch.when, scope, where + "/when");
     for (size_t a = 0; a < launch.args.size(); ++a) {
       check_arg(launch.args[a], scope, where + "/args/" + std::to_string(a));
     }

@@ -38,8 +38,11 @@ struct Launch {
   core::Expr shared_bytes;
   bool cooperative = false;        // all blocks are resident at once and may wait for each other
   bool overlaps_previous = false;  // programmatic dependent launch: may begin before the previous launch has ended
+  core::Expr when = core::Expr::constant(1);  // zero: it is left out at this shape
   // Names of tensors, workspaces, tensor maps or the problem's scalars, or integer expressions (32-bit int).
   std::vector<std::string> args;
+
+  bool is_conditional() const { return when.text() != "1"; }
 };
 
 struct Solution {
@@ -98,6 +101,7 @@ struct PlannedLaunch {
   std::vector<PlanArg> args;
   std::array<int64_t, 3> cluster{1, 1, 1};  // blocks; the grid is a multiple of it
   bool cooperative = false, overlaps_previous = false;
+  size_t place = 0;  // among the solution's launches, of which some may be left out; not sent to workers
 
   bool clustered() const { return cluster != std::array<int64_t, 3>{1, 1, 1}; }
 };
@@ -114,7 +118,8 @@ struct LaunchPlan {
 };
 
 // Throws core::InputError when an expression fails or exceeds a limit of every device (block over 1024 threads, cluster
-// over 16 blocks, grid dimensions below 1, workspace over 4 GiB, a tensor map that cannot be encoded). `problem` gives
+// over 16 blocks, grid dimensions below 1, workspace over 4 GiB, a tensor map that cannot be encoded, no launch at
+// all). Launches whose `when` is zero are left out, and not evaluated any further. `problem` gives
 // the problem's scalars, and the dtype and shape of mapped tensors; without it no plan may name either.
 LaunchPlan bind_plan(const Solution& solution, const TunableBinding& binding, const core::Bindings& axes,
                      const benchsuite::Problem* problem = nullptr);

@@ -52,6 +52,7 @@ PlannedLaunch bind_launch(const Solution& solution, size_t index, const core::Bi
   constexpr int64_t kGridMost[] = {2147483647, 65535, 65535}, kBlockMost[] = {1024, 1024, 64};
   PlannedLaunch planned;
   planned.kernel = launch.kernel;
+  planned.place = index;
   for (size_t d = 0; d < 3; ++d) {
     const std::string axis(1, "xyz"[d]);
     planned.grid[d] = eval_plan(launch.grid[d], bindings, where + "/grid");
@@ -89,6 +90,23 @@ PlannedLaunch bind_launch(const Solution& solution, size_t index, const core::Bi
   }
   return planned;
 }
+
+std::vector<PlannedLaunch> bind_launches(const Solution& solution, const core::Bindings& bindings,
+                                         const benchsuite::Problem* problem) {
+  const std::string where = solution.file + "#/launches";
+  std::vector<PlannedLaunch> planned;
+  for (size_t i = 0; i < solution.launches.size(); ++i) {
+    const std::string condition = where + "/" + std::to_string(i) + "/when";
+    if (eval_plan(solution.launches[i].when, bindings, condition) == 0) continue;
+    planned.push_back(bind_launch(solution, i, bindings, problem));
+  }
+  if (planned.empty()) {
+    throw InputError(where, "no launch runs at this shape: each \"when\" is zero",
+                     "give one launch a \"when\" that holds where the others' do not");
+  }
+  planned.front().overlaps_previous = false;  // what it would overlap was left out
+  return planned;
+}
 }  // namespace
 
 LaunchPlan bind_plan(const Solution& solution, const TunableBinding& binding, const core::Bindings& axes,
@@ -102,8 +120,7 @@ LaunchPlan bind_plan(const Solution& solution, const TunableBinding& binding, co
     check_range(bytes, 1, kMostWorkspaceBytes, "workspace \"" + workspace.name + "\"", where);
     plan.workspaces.push_back({workspace.name, bytes, workspace.zeroed});
   }
-  for (size_t i = 0; i < solution.launches.size(); ++i)
-    plan.launches.push_back(bind_launch(solution, i, bindings, problem));
+  plan.launches = bind_launches(solution, bindings, problem);
   for (const TensorMap& map : solution.tensor_maps) {
     plan.tensor_maps.push_back(bind_map(solution, map, plan, bindings, problem));
   }

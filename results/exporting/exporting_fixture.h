@@ -196,7 +196,7 @@ inline std::string rich_solution() {
   "launches": [
     {"kernel": "parts", "grid": ["BLOCKS", 1, 1], "block": ["BLOCK", 1, 1], "cluster": [2, 1, 1],
      "shared_bytes": "4 * BLOCK", "args": ["x_map", "x", "partial", "arrived", "N", "N % 64 == 0"]},
-    {"kernel": "total", "grid": [1], "block": [32], "cooperative": true, "overlaps_previous": true,
+    {"kernel": "total", "grid": [1], "block": [32], "cooperative": true, "overlaps_previous": true, "when": "N > 64",
      "args": ["partial", "y", "part_map", "-N + ceil_div(N, 2)"]}
   ]
 }

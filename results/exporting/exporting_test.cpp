@@ -136,6 +136,7 @@ TEST(Plans, SayEverything) {
   EXPECT_THAT(plan, HasSubstr("{map_at(1), buffer_at(0), buffer_at(3), buffer_at(2), number(at_N), "
                               "number(at_N % Exact(64) == Exact(0))}"));
   EXPECT_THAT(plan, HasSubstr("true, true, 4"));
+  EXPECT_THAT(plan, HasSubstr("},\n      at_N > Exact(64)};\n  return leave_out(plan) && is_valid(plan);"));
 }
 
 TEST(Plans, PassScalarsAsTheirBytes) {

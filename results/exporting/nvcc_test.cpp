@@ -111,6 +111,35 @@ TEST_F(Compiled, ExpressionsCountAsOursDo) {
   EXPECT_EQ(core::read_file(said), expected);
 }
 
+TEST_F(Compiled, PlansLeaveOutWhatTheirConditionsLeaveOut) {
+  const auto solution = sandbox::parse_header(R"json({"problem": "sum_f32", "launches": [
+    {"kernel": "thin", "grid": ["N / 64"], "block": [1], "args": ["x", "y"], "when": "N % 64 == 0"},
+    {"kernel": "any", "grid": [7], "block": [1], "args": ["x", "y"], "when": "100 / (N - 3) < 50",
+     "overlaps_previous": true}]})json",
+                                              "s.cu");
+  ExportArchive archive;
+  Files files = cuda_project(archive.choose(archive.add(rich_solution())), export_data(), "now");
+  files["src/main.cpp"] =
+      "#include <cstdio>\n#include <initializer_list>\n#include \"plan.h\"\nusing namespace sum_f32;\nusing namespace "
+      "detail;\n" +
+      plan_function(shipped_problems().at("sum_f32"), solution, {}, "plan_it") + R"cpp(
+    int main() {
+      for (int64_t n : {1, 2, 3, 64, 4}) {
+        Plan plan;
+        std::printf("%s:", plan_it(Shape{n}, plan) ? "valid" : "invalid");
+        for (int i = 0; i < plan.launches; ++i)
+          std::printf(" %d%s", plan.launch[i].kernel, plan.launch[i].overlaps_previous ? "o" : "");
+        std::puts("");
+      }
+    })cpp";
+  const fs::path folder = write(files), program = folder / "program", said = folder / "said";
+  ASSERT_EQ(run(std::string(KW_NVCC) + " -std=c++17 -I" + (folder / "include").string() + " " +
+                (folder / "src/main.cpp").string() + " -o " + program.string()),
+            0);
+  ASSERT_EQ(std::system((program.string() + " > " + said.string()).c_str()), 0);
+  EXPECT_EQ(core::read_file(said), "valid: 1\nvalid: 1\ninvalid: 0 1o\nvalid: 0 1o\ninvalid:\n");
+}
+
 // Two exports of one problem, with kernels of the same name, in one library.
 TEST_F(Compiled, ExportsNeverShareASymbol) {
   ExportArchive archive;

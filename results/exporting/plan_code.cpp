@@ -48,7 +48,8 @@ class Writer {
     return "  plan.launch[" + std::to_string(index) + "] = {" + std::to_string(kernel) + ",  // " + of.kernel +
            "\n      {" + triple(of.grid) + "},\n      {" + triple(of.block) + "},\n      {" + triple(of.cluster) +
            "},\n      " + value(of.shared_bytes) + ", " + truth(of.cooperative) + ", " + truth(of.overlaps_previous) +
-           ", " + std::to_string(of.args.size()) + ",\n      {" + arguments + "}};\n";
+           ", " + std::to_string(of.args.size()) + ",\n      {" + arguments + "}" +
+           (of.is_conditional() ? ",\n      " + value(of.when) : "") + "};\n";
   }
 
  private:
@@ -128,7 +129,8 @@ std::string plan_function(const Problem& problem, const Solution& solution, cons
   for (size_t i = 0; i < solution.tensor_maps.size(); ++i) out += writer.map(i);
   out += "  plan.launches = " + std::to_string(solution.launches.size()) + ";\n";
   for (size_t i = 0; i < solution.launches.size(); ++i) out += writer.launch(i);
-  return out + "  return is_valid(plan);\n}\n";
+  const bool conditional = std::ranges::any_of(solution.launches, &sandbox::Launch::is_conditional);
+  return out + (conditional ? "  return leave_out(plan) && is_valid(plan);\n}\n" : "  return is_valid(plan);\n}\n");
 }
 
 }  // namespace results::exporting

@@ -108,7 +108,8 @@ TEST(Jail, TheEndOfItsProcessorTimeIsNotTakenForALackOfMemory) {
   JailLimits limits;
   limits.processor_s = 1;
   const int status = status_of_candidate(limits, [] {
-    for (volatile unsigned turns = 0;; turns = turns + 1) continue;
+    volatile bool forever = true;
+    while (forever) continue;
     return 0;
   });
   EXPECT_TRUE(ended_by(status, SIGXCPU)) << status;

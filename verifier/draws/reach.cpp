@@ -12,7 +12,7 @@
 namespace verifier::draws {
 
 namespace {
-// By launch; empty where the plan cannot be bound.
+// Empty where the plan cannot be bound.
 std::vector<sandbox::PlannedLaunch> launches_of(const Plan& plan, const benchsuite::Problem& problem,
                                                 const core::Bindings& axes) {
   try {
@@ -25,7 +25,8 @@ std::vector<sandbox::PlannedLaunch> launches_of(const Plan& plan, const benchsui
 int64_t blocks_of(const sandbox::PlannedLaunch& launch) { return launch.grid[0] * launch.grid[1] * launch.grid[2]; }
 int64_t blocks_of(const Plan& plan, const benchsuite::Problem& problem, const core::Bindings& axes, size_t launch) {
   const auto launches = launches_of(plan, problem, axes);
-  return launch < launches.size() ? blocks_of(launches[launch]) : 0;
+  const auto found = std::ranges::find(launches, launch, &sandbox::PlannedLaunch::place);
+  return found != launches.end() ? blocks_of(*found) : 0;  // it may be left out there
 }
 
 int64_t elements_of(const benchsuite::Problem& problem, const core::Bindings& axes) {

@@ -331,6 +331,7 @@ std::vector<Condition> conditions_of(const std::vector<Token>& tokens, const Sou
       }
     }
     std::vector<std::string> texts = launch.args;
+    texts.push_back(launch.when.text());
     for (const core::Expr& extent : launch.grid) texts.push_back(extent.text());  // "1 + 7 * (N >= 32768)"
     for (const std::string& text : texts) {
       const std::vector<Token> passed = sandbox::tokenize(text);
