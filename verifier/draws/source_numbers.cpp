@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "sandbox/tokens.h"
 #include "verifier/draws/source_values.h"
@@ -122,6 +123,22 @@ bool has_reciprocals(const std::vector<Token>& tokens) {
   return false;
 }
 
+bool has_own_order_of_blocks(const std::vector<Token>& tokens) {
+  std::set<std::string> places;  // names defined from blockIdx
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].is("gridDim")) return true;
+    const bool defines = i > 0 && tokens[i].kind == TokenKind::identifier && tokens[i + 1].is("=") &&
+                         tokens[i - 1].kind == TokenKind::identifier;
+    for (size_t k = i + 2; defines && k < tokens.size() && !tokens[k].is(";") && !tokens[k].is(","); ++k) {
+      if (tokens[k].is("blockIdx")) places.insert(tokens[i].text);
+    }
+    const bool divides = tokens[i + 1].is("/") || tokens[i + 1].is("%") ||
+                         (tokens[i + 1].is(">") && i + 2 < tokens.size() && tokens[i + 2].is(">"));
+    if (divides && (places.contains(tokens[i].text) || (i > 1 && tokens[i - 2].is("blockIdx")))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding& binding,
@@ -143,9 +160,11 @@ SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding&
     }
   }
   numbers.conditions = conditions_of(tokens, values, launches, binding);
+  numbers.comparisons = comparisons_of(tokens, values, launches, binding);
   add_values(tokens, launches, numbers);
   add_ends_of_types(tokens, numbers);
   numbers.multiplies_by_reciprocals = has_reciprocals(tokens);
+  numbers.renumbers_blocks = has_own_order_of_blocks(tokens);
   for (size_t i = 0; i < tokens.size(); ++i) {
     for (const int64_t product : values.products_from(i)) add(numbers.others, product);
   }

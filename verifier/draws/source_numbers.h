@@ -9,6 +9,7 @@
 
 #include "sandbox/solution.h"
 #include "verifier/draws/source_conditions.h"
+#include "verifier/draws/source_products.h"
 
 namespace verifier::draws {
 
@@ -19,11 +20,14 @@ struct SourceNumbers {
   // Other literals and products ("4 * 128 * 5", "1 << 13", also of tunables and constants), tunables, their products.
   std::vector<int64_t> others;
   std::vector<Condition> conditions;
+  std::vector<Comparison> comparisons;
   // 2^7, 2^8, 2^15 or 2^16 where the source uses an integer type that cannot hold it, or shifts or masks by 8 or 16
   // bits.
   std::vector<int64_t> ends_of_types;
   // "1.0f /", or a function for quotients that rounds.
   bool multiplies_by_reciprocals = false;
+  // gridDim, or a quotient or remainder of blockIdx or of a name defined from it: an order of blocks of its own.
+  bool renumbers_blocks = false;
   // That an element of an input may have or pass: floating literals, also as bits of an f32, with the sign before them,
   // those first that are compared, assigned or an argument; then four divisors of what no launch passes
   // ("length % 256") and four of `decisive`. At most 32.

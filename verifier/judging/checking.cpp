@@ -9,8 +9,10 @@
 #include "verifier/draws/axis_sizes.h"
 #include "verifier/draws/reach.h"
 #include "verifier/draws/shapes.h"
+#include "verifier/draws/shapes_of_bands.h"
 #include "verifier/draws/shapes_of_index_arithmetic.h"
 #include "verifier/draws/shapes_of_numbers.h"
+#include "verifier/draws/shapes_of_products.h"
 
 namespace verifier::judging {
 namespace {
@@ -250,6 +252,15 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
       })) {
     return verdict;
   }
+  if (auto verdict = all_of(contender, "conditions of the source", Depth::all, [&] {
+        return draws::draw_shapes_of_products(
+            problem, contender.numbers,
+            {policy.shapes_of_products, policy.elements_of_short_shapes, policy.unseen_flops,
+             policy.elements_of_products, policy.flops_of_products},
+            keys_);
+      })) {
+    return verdict;
+  }
   if (auto verdict = values_of_the_source(contender)) return verdict;
   if (auto verdict = all_of(contender, "unseen", Depth::middle, [&] {
         return draws::draw_middle_shapes(
@@ -299,8 +310,12 @@ std::optional<Verdict> Checking::index_arithmetic(Contender& contender) {
     return draws::shapes_beyond_whole_blocks(contender.plan(), problem, elements, flops, keys_);
   };
   const auto grids = [&] { return draws::shapes_of_grids(contender.plan(), problem, 2 * elements, flops, keys_); };
-  for (const DrawShapes& draw :
-       {DrawShapes(pairs), DrawShapes(quotients), DrawShapes(beyond_whole_blocks), DrawShapes(grids)}) {
+  const auto bands = [&] {
+    return draws::draw_shapes_of_bands(contender.plan(), problem, contender.numbers,
+                                       {2 * elements, flops, policy.elements_of_bands, policy.flops_of_bands}, keys_);
+  };
+  for (const DrawShapes& draw : {DrawShapes(pairs), DrawShapes(quotients), DrawShapes(beyond_whole_blocks),
+                                 DrawShapes(grids), DrawShapes(bands)}) {
     if (auto verdict = all_of(contender, "unseen", Depth::indices, draw)) return verdict;
   }
   if (auto verdict = all_of(contender, "unseen", Depth::wide, [&] {

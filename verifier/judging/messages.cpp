@@ -55,11 +55,17 @@ Json plan_json(const sandbox::Solution& solution, const sandbox::TunableBinding&
                           {"number", condition.number},
                           {"remainder", condition.remainder}});
   }
+  Json comparisons = Json::array();
+  for (const draws::Comparison& one : numbers.comparisons) {
+    comparisons.push_back({{"of", one.of.text()}, {"number", one.number}, {"equals", one.equals}});
+  }
   return {{"header", solution.header},
           {"binding", binding},
           {"numbers",
            {{"decisive", numbers.decisive},
             {"conditions", std::move(conditions)},
+            {"comparisons", std::move(comparisons)},
+            {"renumbers_blocks", numbers.renumbers_blocks},
             {"others", numbers.others},
             {"ends_of_types", numbers.ends_of_types},
             {"values", numbers.values}}}};
@@ -74,6 +80,11 @@ NamedPlan plan_from_json(const JsonView& json, const std::string& name) {
     plan.numbers.conditions.push_back({one.at("name").string(), one.at("relation").one_of<draws::Relation>("relations"),
                                        one.at("number").integer(1), one.at("remainder").integer()});
   }
+  for (const JsonView& one : numbers.at("comparisons").items()) {
+    plan.numbers.comparisons.push_back(
+        {core::Expr::parse(one.at("of").string()), one.at("number").integer(), one.at("equals").boolean()});
+  }
+  plan.numbers.renumbers_blocks = numbers.at("renumbers_blocks").boolean();
   for (const JsonView& number : numbers.at("others").items()) plan.numbers.others.push_back(number.integer());
   for (const JsonView& end : numbers.at("ends_of_types").items()) plan.numbers.ends_of_types.push_back(end.integer());
   for (const JsonView& value : numbers.at("values").items()) plan.numbers.values.push_back(value.number());
