@@ -61,10 +61,18 @@ bool Checking::checks_benches(Effort effort) const {
   return effort == Effort::confirm || traits_.check.bench_shapes_from == Effort::full;
 }
 
+// A race or an access out of bounds may take equal, ordered or far content. Each shape sees one distribution.
+Distribution Checking::next_of_checking_build() {
+  if (checking_draws_++ == 0) return Distribution::patchwork;
+  const std::vector<Distribution> all = draws::adversarial_for(oracle_.problem());
+  return all[checking_draw_turn_++ % all.size()];
+}
+
 std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedShape& named, Pace& pace) {
   return at_shape(contender, named, [&](Shape& shape) -> std::optional<Verdict> {
-    shape.where.distribution = draws::name_of(Distribution::patchwork);
-    oracle_.fill(shape.inputs, shape.axes, Distribution::patchwork, keys_.next());
+    const Distribution distribution = next_of_checking_build();
+    shape.where.distribution = draws::name_of(distribution);
+    oracle_.fill(shape.inputs, shape.axes, distribution, draw_keys_.next(distribution));
     LaunchRequest request;
     const bool several = draws::most_blocks(contender.plan(), oracle_.problem(), shape.axes) > 1;
     const bool is_bench = named.workload != nullptr && named.workload->role == benchsuite::Role::bench;
@@ -79,7 +87,7 @@ std::optional<Verdict> Checking::checked_at(Contender& contender, const NamedSha
     for (int turns = 1, i = 0; i < turns; ++i) {
       // Held to the reference, too: a candidate that behaves in this build must also do the work in it.
       auto launched = shape.harness.launch_beside(request, keys_.next(), [&] {
-        if (!expected) expected = oracle_.expected(shape.inputs, shape.axes, Distribution::patchwork);
+        if (!expected) expected = oracle_.expected(shape.inputs, shape.axes, distribution);
       });
       if (const auto* failure = std::get_if<ProcessFailure>(&launched)) return verdict_of(*failure, shape.where);
       const auto threads = static_cast<double>(draws::threads_of(contender.plan(), oracle_.problem(), shape.axes));
@@ -112,6 +120,7 @@ std::optional<Verdict> Checking::checking_build(Contender& contender, Effort eff
   if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
   verdicts::FirstFailure first;
   std::ranges::fill(checking_turns_, 0);
+  checking_draws_ = 0;
   place_ = 0;
   shape_keys_ = statistics::Keys(statistics::one_way(keys_.next()));
   Pace pace;

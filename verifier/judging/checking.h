@@ -22,7 +22,8 @@ class Checking {
         keys_(keys),
         draw_keys_(keys),
         middle_turn_(keys.below(1 << 16)),
-        dear_turn_(keys.below(1 << 16)) {}
+        dear_turn_(keys.below(1 << 16)),
+        checking_draw_turn_(keys.below(1 << 16)) {}
 
   // The checking build, which finds out-of-bounds access, races and uninitialised reads, on the small listed shapes;
   // for a confirmation also at bench shapes.
@@ -92,6 +93,7 @@ class Checking {
     double logarithms_ = 0;
     int shapes_ = 0;
   };
+  draws::Distribution next_of_checking_build();
   std::optional<verdicts::Verdict> checked_at(Contender& contender, const NamedShape& named, Pace& pace);
   std::vector<NamedShape> drawn_for_checking_build(const Contender& contender, verdicts::Effort effort,
                                                    int64_t most_threads);
@@ -118,9 +120,11 @@ class Checking {
   std::vector<double> values_;      // that the source of the contender names
   double last_us_ = 0;              // of the last draw's launch
   UsualPace pace_;
-  size_t turn_ = 0;     // of thread orders
-  size_t middle_turn_;  // of distributions at middle and longer shapes
-  size_t dear_turn_;    // of those at longer shapes where launches are dear
+  size_t turn_ = 0;            // of thread orders
+  size_t middle_turn_;         // of distributions at middle and longer shapes
+  size_t dear_turn_;           // of those at longer shapes where launches are dear
+  size_t checking_draws_ = 0;  // of a checking build, the first of which is a patchwork
+  size_t checking_draw_turn_;  // of distributions at its shapes
 };
 
 }  // namespace verifier::judging
