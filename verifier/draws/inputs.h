@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ bool is_exact(Distribution distribution);
 
 // The adversarial distributions that suit a problem's inputs and contract, the most telling ones first.
 std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem);
+
+// The one of them in which nearly all exponentials are small, where the problem takes any.
+std::optional<Distribution> far_for(const benchsuite::Problem& problem);
 
 // A draw that may stand wherever an ordinary one does, which the first thousand elements do not tell from it: ordinary,
 // patchwork, or (where the contract speaks of NaN) stray.
@@ -69,6 +73,9 @@ class DrawKeys {
     if (distribution == Distribution::offset) return with_kind(keys_.next(), kind_of_offset_++);
     if (distribution == Distribution::ordered) return with_kind(keys_.next(), kind_of_order_++);
     if (distribution == Distribution::named) return with_kind(keys_.next(), kind_of_number_++);
+    if (distribution == Distribution::far_rows || distribution == Distribution::balanced) {
+      return with_kind(keys_.next(), kind_of_input_++);
+    }
     if (distribution == Distribution::one_value) return with_kind(keys_.next(), next_of_one_value());
     return keys_.next();
   }
@@ -81,7 +88,7 @@ class DrawKeys {
   uint64_t regular_turn_ = keys_.below(uint64_t{1} << 20);  // any input may be the first
   unsigned kind_ = static_cast<unsigned>(regular_turn_ % kKinds), kind_of_products_ = kind_, kind_of_scale_ = kind_,
            kind_of_tiny_ = kind_, kind_of_order_ = kind_, kind_of_number_ = kind_, kind_of_offset_ = kind_,
-           kind_of_value_ = kind_;
+           kind_of_value_ = kind_, kind_of_input_ = kind_;
 };
 
 // The ways in which inputs can be regular: each input in each kind.
@@ -90,6 +97,10 @@ int64_t regular_ways(const benchsuite::Problem& problem);
 // How many draws of a distribution at each test shape show all it has: short inputs have fewer rows than there are
 // kinds of them, and inputs are regular in each way, though in no more than four at one shape.
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution);
+
+// The number of a named draw, as near to it as an element of this input may lie. Where several inputs meet in sums,
+// as in attention, whole rows near the largest number would overflow on the way of some orders and not of others.
+double number_for(const benchsuite::Problem& problem, const core::Bindings& axes, size_t index, double number);
 
 // Whether a length, an index or another whole number of an input may be `number` or more.
 bool counts_to(const benchsuite::Problem& problem, const core::Bindings& axes, double number);

@@ -36,6 +36,14 @@ enum class Distribution : int64_t {
   alike,    // ordinary, inputs of one shape having one content but for an exception in each
   ordered,  // each row in an order of its own that ends sorts, selections and samples early (see Order)
   named,    // ordinary, with rows about a number that the candidate's source names, FillArgs::number
+  // Nearly all exponentials are small and count by their number alone: near 0, but for one element of each row 2 to 12
+  // above the others; or, for products, rows of one number each, few of which make the score that is so far above.
+  far_elements,
+  far_rows,
+  // Ordinary, plus a number in the first half along one dimension, and minus as much in all soon after: a sum that has
+  // come far comes back. Other inputs are then positive.
+  balanced,
+  positive,
 };
 
 // The change that a patch makes to the elements that it covers.
@@ -78,16 +86,17 @@ struct FillArgs {
   double scale, low, high;  // of benchsuite::InputInit
   int64_t least, most;      // the same, at the shape at hand
   uint64_t key;
-  int64_t narrow;       // is the dtype f16, or one of 8 bits?
-  int64_t significand;  // its bits, the hidden one included
-  double least_normal;  // of the dtype
-  double largest;       // number of a dtype of 8 bits; 0: of another
-  double special[4];    // NaN, inf, -inf, and a NaN with its sign set
-  int64_t matrix_rows;  // of a triangular input
-  double most_size;     // of outliers
-  double extreme;       // the one size of a draw of extremes: much larger rows would hide the others
-  double grain;         // of patchwork: content is a multiple of it; 0: of nothing
-  double number;        // that the candidate's source names, of a named draw
+  int64_t narrow;         // is the dtype f16, or one of 8 bits?
+  int64_t significand;    // its bits, the hidden one included
+  double least_normal;    // of the dtype
+  double largest;         // number of a dtype of 8 bits; 0: of another
+  double special[4];      // NaN, inf, -inf, and a NaN with its sign set
+  int64_t matrix_rows;    // of a triangular input
+  double most_size;       // of outliers
+  double extreme;         // the one size of a draw of extremes: much larger rows would hide the others
+  double grain;           // of patchwork: content is a multiple of it; 0: of nothing
+  double number;          // that the candidate's source names, of a named draw
+  int64_t inner, extent;  // of a balanced draw: elements of one step along its dimension, and its steps; far_rows: rows
   int64_t patch_count;
   Patch patches[kMostPatches];
 };

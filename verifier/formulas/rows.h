@@ -32,10 +32,13 @@ constexpr int64_t kLongestPeriod = 1024;
 struct Row {
   int64_t hot;  // the one that is not 0 in a one_hot or exact_products draw, dominates a dominant one, or is an outlier
   // Of a row_scales draw; of extremes, what all elements are near to, or 0; of a named draw, see about_number; of
+  // far elements or rows, how far below the highest; of
   // an ordered one its period, the place where it begins, or how many are woven, below 0 where the first is the
   // highest.
   double scale;
-  double size;    // of the outliers of extremes, or 0; of a dominant draw, sign_at_the_end; of a named one, the number
+  // Of the outliers of extremes, or 0; of a dominant draw, sign_at_the_end; of a named one, the number; of far rows,
+  // the share of the upper bound.
+  double size;
   bool hot_end;   // is the last element one, too? Of an ordered draw: has it an exception?
   uint32_t kind;  // which non-finite values it gets: NaN, inf, -inf, or all of them or both infinities; of a named
                   // draw, see about_number; an Order
@@ -53,6 +56,9 @@ HOST_DEVICE bool draws_rows(const FillArgs& args) {
     case Distribution::few:
     case Distribution::extremes:
     case Distribution::regular:
+    case Distribution::far_elements:
+    case Distribution::far_rows:
+    case Distribution::balanced:
       return true;
     default:
       return false;
@@ -80,6 +86,19 @@ HOST_DEVICE double in_another_base(uint32_t drawn) {
   const double beyond = 1 + static_cast<double>(drawn >> 8) * 0x1p-24 / 8;
   return beyond * (drawn % 4 == 0 ? 0.6931471805599453 : drawn % 4 == 1 ? 1.4426950408889634 : 1);
 }
+// A row of far_rows. One in up to half of FillArgs::extent is high, since only thousands of exponentials beside one
+// count where they are small. The score of a row of k and one of q, a sum over all columns divided by their number's
+// root, lies 2 to 12.5 lower than that of a high one. The distance is that of a row of q, or of a stretch of them: a
+// tile of rows may be left out as a whole.
+HOST_DEVICE void draw_far_row(const FillArgs& args, const Quad& drawn, Row& row) {
+  const Quad few = drawn_for(Purpose::few, 0, args.key);
+  const double most = fmin(fmax(static_cast<double>(args.extent / 2), 32), 0x1p14), unit = unit_of(few.x);
+  const bool high = unit_of(drawn.x) * most * pow(32 / most, unit * unit) < 1;
+  row.scale = high ? 0 : 6.25 / sqrt(static_cast<double>(args.columns));
+  const int64_t stretch = int64_t{1} << 4 * below(4, few.y, 0);
+  const double own = unit_of(drawn_for(Purpose::regular, row.index / stretch, args.key).x);
+  row.size = 1 - 0.84 * own * own;  // with a liking for far
+}
 HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
   const Quad drawn = drawn_for(Purpose::row, index, args.key);
   const float octaves = (args.narrow != 0 ? 3 : 6) * 3.32192809f;  // 3 or 6 decades
@@ -98,6 +117,10 @@ HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
     row.scale = far ? signed_size : 0;
     row.size = far ? 0 : signed_size;
     row.hot_end = last || (drawn.y & 8) != 0;
+  } else if (args.distribution == static_cast<int64_t>(Distribution::far_elements)) {
+    row.scale = 2 + 10 * unit_of(drawn.y);
+  } else if (args.distribution == static_cast<int64_t>(Distribution::far_rows)) {
+    draw_far_row(args, drawn, row);
   } else if (args.distribution == static_cast<int64_t>(Distribution::ties)) {
     row.after_relu = row.kind == 0;
   } else {

@@ -112,7 +112,7 @@ void Oracle::fill(const LentBuffers& inputs, const core::Bindings& axes, Distrib
     const uint64_t own = draws::tensor_key(keys, key, distribution, i, inputs.size());
     if (inputs[i]->keeps_content() || is_given(problem_.inputs[i])) continue;
     device_.fill(*inputs[i], problem_.inputs[i], axes, draws::distribution_of(problem_, axes, distribution, key, i),
-                 own, number);
+                 own, draws::number_for(problem_, axes, i, number));
   }
   if (draws_any(inputs)) store_given(inputs, axes, key);
   device_.finish();
