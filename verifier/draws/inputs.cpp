@@ -48,8 +48,6 @@ constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
     {Distribution::named, "named"},
     {Distribution::far_elements, "far_elements"},
     {Distribution::far_rows, "far_rows"},
-    {Distribution::balanced, "balanced"},
-    {Distribution::positive, "positive"},
 };
 
 constexpr unsigned kKindShift = 62, kInputShift = 56;  // bits of a key
@@ -253,18 +251,6 @@ bool takes_exponentials(const benchsuite::Problem& problem) {
   return std::ranges::any_of(std::array{"exp(", "softmax", "_attention("},
                              [&](const char* name) { return problem.json_text.find(name) != std::string::npos; });
 }
-// Long sums, of which outputs hold fewer digits than a sum on its way.
-bool keeps_sums_wide(const benchsuite::Problem& problem) {
-  constexpr int64_t kFewTerms = 16;
-  const auto is_narrow = [&](const benchsuite::Tensor& output) {
-    return output.tolerates_rounding() &&
-           core::size_bytes(output.dtype) < core::size_bytes(problem.contract.accumulate);
-  };
-  return problem.contract.sums && std::ranges::any_of(problem.outputs, is_narrow) &&
-         std::ranges::any_of(problem.workloads, [&](const benchsuite::Workload& workload) {
-           return problem.contract.sums->eval(workload.axes) > kFewTerms;
-         });
-}
 bool is_unbounded(const benchsuite::Tensor& tensor) {
   return core::is_floating(tensor.dtype) && tensor.init.kind == Init::normal;
 }
@@ -306,8 +292,6 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
   });
   if (problem.contract.exact_integers && whole_numbers) {
     chosen.insert(chosen.end(), {Distribution::exact, Distribution::exact_products});
-  } else if (keeps_sums_wide(problem) && std::ranges::any_of(problem.inputs, is_unbounded)) {
-    chosen.push_back(Distribution::balanced);
   }
   if (const auto far = far_for(problem)) chosen.push_back(*far);
   return chosen;
@@ -344,16 +328,12 @@ Distribution distribution_of(const benchsuite::Problem& problem, const core::Bin
     const uint64_t regular_input = (draw_key >> kInputShift) % kMostInputs % problem.inputs.size();
     return index == regular_input ? distribution : Distribution::ordinary;
   }
-  if (distribution == Distribution::far_rows || distribution == Distribution::balanced) {
-    // By the kind of the key, a normal input after the other.
-    if (!is_unbounded(problem.inputs[index])) {
-      return distribution == Distribution::balanced ? Distribution::positive : distribution;
-    }
+  if (distribution == Distribution::far_rows) {  // by the kind of the key, a normal input after the other
+    if (!is_unbounded(problem.inputs[index])) return distribution;
     const auto end = problem.inputs.begin() + static_cast<std::ptrdiff_t>(index);
     const auto before = static_cast<uint64_t>(std::count_if(problem.inputs.begin(), end, is_unbounded));
     const auto all = static_cast<uint64_t>(std::ranges::count_if(problem.inputs, is_unbounded));
-    if ((draw_key >> kKindShift) % all == before) return distribution;
-    return distribution == Distribution::balanced ? Distribution::positive : Distribution::ordinary;
+    return (draw_key >> kKindShift) % all == before ? distribution : Distribution::ordinary;
   }
   const bool far_f16 = distribution == Distribution::offset && formulas::is_far_offset(draw_key) &&
                        std::ranges::count(problem.inputs, DType::f16, &benchsuite::Tensor::dtype) > 0;
@@ -414,19 +394,7 @@ bool counts_to(const benchsuite::Problem& problem, const core::Bindings& axes, d
     return is_counted(tensor) && number <= static_cast<double>(tensor.init.most.eval(axes));
   });
 }
-
 namespace {
-// The longest dimension, along which sums mostly go, or any.
-void choose_dimension(FillArgs& args, const benchsuite::Tensor& tensor, const core::Bindings& axes) {
-  statistics::Keys keys(statistics::one_way(args.key));
-  std::vector<int64_t> extents;
-  for (const core::Expr& extent : tensor.shape) extents.push_back(extent.eval(axes));
-  const auto longest = static_cast<size_t>(std::ranges::max_element(extents) - extents.begin());
-  const size_t chosen = keys.coin() ? longest : keys.below(extents.size());
-  args.extent = extents[chosen];
-  args.inner = 1;
-  for (size_t i = chosen + 1; i < extents.size(); ++i) args.inner *= extents[i];
-}
 // About how many rows meet in one sum: all, or those along the longest dimension.
 int64_t rows_of_a_sum(const FillArgs& args, const benchsuite::Tensor& tensor, const core::Bindings& axes) {
   int64_t longest = 1;
@@ -462,8 +430,7 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
   }
   if (init.is_triangular()) args.matrix_rows = tensor.shape[tensor.shape.size() - 2].eval(axes);
   if (draws_integers(tensor)) args.number = number;
-  if (distribution == Distribution::balanced) choose_dimension(args, tensor, axes);
-  if (distribution == Distribution::far_rows) args.extent = rows_of_a_sum(args, tensor, axes);
+  if (distribution == Distribution::far_rows) args.rows_of_a_sum = rows_of_a_sum(args, tensor, axes);
   std::copy_n(std::array<double, 4>{NAN, INFINITY, -INFINITY, -NAN}.begin(), 4, args.special);
   if (tensor.init.has_structured_rows()) return args;
   if (distribution == Distribution::ordered || distribution == Distribution::named) {

@@ -73,9 +73,7 @@ class DrawKeys {
     if (distribution == Distribution::offset) return with_kind(keys_.next(), kind_of_offset_++);
     if (distribution == Distribution::ordered) return with_kind(keys_.next(), kind_of_order_++);
     if (distribution == Distribution::named) return with_kind(keys_.next(), kind_of_number_++);
-    if (distribution == Distribution::far_rows || distribution == Distribution::balanced) {
-      return with_kind(keys_.next(), kind_of_input_++);
-    }
+    if (distribution == Distribution::far_rows) return with_kind(keys_.next(), kind_of_input_++);
     if (distribution == Distribution::one_value) return with_kind(keys_.next(), next_of_one_value());
     return keys_.next();
   }

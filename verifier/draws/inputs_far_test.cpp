@@ -84,24 +84,8 @@ TEST(Inputs, FarElementsLieBelowOneOfTheirRow) {
   EXPECT_EQ(beyond(14), 0);
 }
 
-TEST(Inputs, BalancedOnesComeBack) {
-  int along_s = 0;
-  for (uint64_t key = 1; key <= 20; ++key) {
-    const std::vector<double> values = content_of_rows(rows_of_128(), Distribution::balanced, key);
-    const auto sum = [&](size_t begin, size_t end) {
-      double all = 0;
-      for (size_t s = begin; s < end; ++s) all += values[s * 128];
-      return all;
-    };
-    along_s += std::abs(sum(0, 2048)) > 1000 && std::abs(sum(0, 4096)) < 500;
-  }
-  EXPECT_GE(along_s, 7);  // the longest dimension is chosen half of the time
-  for (const double value : content_of_rows(rows_of_128(), Distribution::positive, 1)) EXPECT_GE(value, 0);
-  for (const double value : content_of_rows(rows_of_128(Init::uniform), Distribution::positive, 1)) EXPECT_GE(value, 0);
-}
-
-// Each of the normal inputs in turn; the others are ordinary, or positive.
-TEST(Inputs, OneNormalInputIsFarOrBalanced) {
+// Each of the normal inputs in turn; the others are ordinary.
+TEST(Inputs, OneNormalInputIsFar) {
   const auto problem_of = [](const char* name) {
     return benchsuite::load_problem(core::installed_paths().problems() / name);
   };
@@ -116,16 +100,10 @@ TEST(Inputs, OneNormalInputIsFarOrBalanced) {
     far.insert(chosen);
     EXPECT_EQ(of(Distribution::far_rows, other), Distribution::ordinary);
     EXPECT_EQ(of(Distribution::far_rows, 1), Distribution::far_rows);
-    EXPECT_EQ(of(Distribution::balanced, chosen), Distribution::balanced);
-    EXPECT_EQ(of(Distribution::balanced, other), Distribution::positive);
-    EXPECT_EQ(of(Distribution::balanced, 1), Distribution::positive);
   }
   EXPECT_EQ(far, (std::set<size_t>{0, 2}));
   EXPECT_EQ(far_for(problem_of("softmax_f32")), Distribution::far_elements);
   EXPECT_EQ(far_for(problem_of("gemm_bf16")), std::nullopt);
-  EXPECT_THAT(adversarial_for(problem_of("gemm_bf16")), Not(Contains(Distribution::balanced)));  // exact ones show it
-  EXPECT_THAT(adversarial_for(problem_of("scaled_gemm_bf16")), Contains(Distribution::balanced));
-  EXPECT_THAT(adversarial_for(problem_of("layernorm_f32")), Not(Contains(Distribution::balanced)));
 }
 
 // Sums of products stay finite, in any order; a softmax alone still meets the number.

@@ -139,7 +139,7 @@ class Bands {
 }  // namespace
 
 std::vector<core::Bindings> draw_shapes_of_bands(const Plan& plan, const benchsuite::Problem& problem,
-                                                 const SourceNumbers& numbers, const BandLimits& limits,
+                                                 const source::SourceNumbers& numbers, const BandLimits& limits,
                                                  statistics::Keys& keys) {
   constexpr int64_t kMostBand = 1024, kLeastBand = 4;
   constexpr size_t kMost = 8, kMostBands = 24;

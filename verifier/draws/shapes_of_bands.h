@@ -6,7 +6,7 @@
 
 #include "benchsuite/problem.h"
 #include "verifier/draws/reach.h"
-#include "verifier/draws/source_numbers.h"
+#include "verifier/draws/source/numbers.h"
 #include "verifier/statistics/keys.h"
 
 namespace verifier::draws {
@@ -21,7 +21,7 @@ struct BandLimits {
 // bands of that many blocks, and smaller ones, end with one that is not whole. A side is a dimension of a launch's
 // grid, or an axis where all make one dimension longer. At most eight shapes.
 std::vector<core::Bindings> draw_shapes_of_bands(const Plan& plan, const benchsuite::Problem& problem,
-                                                 const SourceNumbers& numbers, const BandLimits& limits,
+                                                 const source::SourceNumbers& numbers, const BandLimits& limits,
                                                  statistics::Keys& keys);
 
 }  // namespace verifier::draws

@@ -20,8 +20,8 @@ std::vector<core::Bindings> shapes_of(const sandbox::Solution& solution, statist
   const benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / solution.problem);
   const sandbox::TunableBinding none;
   const BandLimits limits{1 << 20, 8'000'000, (1 << 24) + (1 << 21), 1 << 26};
-  return draw_shapes_of_bands({solution, none}, problem, numbers_of(solution.source, none, solution.launches), limits,
-                              keys);
+  return draw_shapes_of_bands({solution, none}, problem, source::numbers_of(solution.source, none, solution.launches),
+                              limits, keys);
 }
 
 // Of so many blocks, some beyond the last whole band.

@@ -65,9 +65,9 @@ std::vector<core::Bindings> draw_shapes_of_pairs(const benchsuite::Problem& prob
   return shapes;
 }
 
-std::vector<core::Bindings> draw_shapes_of_quotients(const benchsuite::Problem& problem, const SourceNumbers& numbers,
-                                                     int64_t most_elements, int64_t most_flops,
-                                                     statistics::Keys& keys) {
+std::vector<core::Bindings> draw_shapes_of_quotients(const benchsuite::Problem& problem,
+                                                     const source::SourceNumbers& numbers, int64_t most_elements,
+                                                     int64_t most_flops, statistics::Keys& keys) {
   constexpr int64_t kShort[] = {41, 47, 55, 61, 82, 83, 94, 97, 107, 109};  // n * (1.0f / n) < 1
   constexpr int64_t kMostTile = 256, kLeastRows = 3, kMostShort = 8;
   constexpr size_t kMost = 32, kSmallest = 3;  // shapes; the least of kShort, for where others are too large
@@ -112,7 +112,7 @@ std::vector<core::Bindings> draw_shapes_of_quotients(const benchsuite::Problem& 
 }
 
 std::vector<core::Bindings> draw_shapes_of_rounded_sizes(const benchsuite::Problem& problem,
-                                                         const SourceNumbers& numbers, int64_t most_elements,
+                                                         const source::SourceNumbers& numbers, int64_t most_elements,
                                                          int64_t most_flops, statistics::Keys& keys) {
   constexpr int64_t kLeast = 1 << 20, kWholeFloats = 1 << 24, kMostBeyond = 4, kLeastFactor = 3;
   std::vector<int64_t> factors;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "benchsuite/problem.h"
-#include "verifier/draws/source_numbers.h"
+#include "verifier/draws/source/numbers.h"
 #include "verifier/statistics/keys.h"
 
 namespace verifier::draws {
@@ -18,13 +18,14 @@ std::vector<core::Bindings> draw_shapes_of_pairs(const benchsuite::Problem& prob
 // Shapes of several rows in which an axis, or the product of two that follow each other, is n tiles long, where n times
 // 1.0f / n is less than 1 in float: places that are divided so come one tile too early. A tile has 1, 4 or 8 elements,
 // or a size that the source names. More shapes where the source seems to multiply by reciprocals.
-std::vector<core::Bindings> draw_shapes_of_quotients(const benchsuite::Problem& problem, const SourceNumbers& numbers,
-                                                     int64_t most_elements, int64_t most_flops, statistics::Keys& keys);
+std::vector<core::Bindings> draw_shapes_of_quotients(const benchsuite::Problem& problem,
+                                                     const source::SourceNumbers& numbers, int64_t most_elements,
+                                                     int64_t most_flops, statistics::Keys& keys);
 
 // For each axis a thin shape in which it is little longer than a large power of two, or, beyond 2^24, one longer than a
 // multiple of a number that the source names: float arithmetic on sizes rounds there.
 std::vector<core::Bindings> draw_shapes_of_rounded_sizes(const benchsuite::Problem& problem,
-                                                         const SourceNumbers& numbers, int64_t most_elements,
+                                                         const source::SourceNumbers& numbers, int64_t most_elements,
                                                          int64_t most_flops, statistics::Keys& keys);
 
 // For each axis that no tensor's size depends on, such as one that bounds values, two shapes in which it is as large as

@@ -38,9 +38,11 @@ TEST(ShapesOfIndexArithmetic, EachPairOfAxesPasses16Bits) {
 
 TEST(ShapesOfIndexArithmetic, QuotientsAreThoseThatAShortReciprocalMisses) {
   const benchsuite::Problem permute = problem("permute_f16");
-  const SourceNumbers numbers = numbers_of("const int h = (int)(unit * (1.0f / packs)); if (d < 8) return;", {});
+  const source::SourceNumbers numbers =
+      source::numbers_of("const int h = (int)(unit * (1.0f / packs)); if (d < 8) return;", {});
   EXPECT_TRUE(numbers.multiplies_by_reciprocals);
-  EXPECT_FALSE(numbers_of("const int h = unit / packs; const float half = 1.5f / 3;", {}).multiplies_by_reciprocals);
+  EXPECT_FALSE(
+      source::numbers_of("const int h = unit / packs; const float half = 1.5f / 3;", {}).multiplies_by_reciprocals);
   int found = 0;
   for (uint64_t seed = 0; seed < 50; ++seed) {
     statistics::Keys keys(seed);
@@ -56,7 +58,7 @@ TEST(ShapesOfIndexArithmetic, QuotientsAreThoseThatAShortReciprocalMisses) {
 
 TEST(ShapesOfIndexArithmetic, SizesPassPowersOfTwoOrMultiplesOfTheSource) {
   const benchsuite::Problem histogram = problem("histogram_i32");
-  const SourceNumbers numbers = numbers_of("int chunks = (N + 999) / 1000;", {});
+  const source::SourceNumbers numbers = source::numbers_of("int chunks = (N + 999) / 1000;", {});
   int beyond_powers = 0, beyond_multiples = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
     statistics::Keys keys(seed);

@@ -10,6 +10,9 @@
 #include "verifier/draws/axis_sizes.h"
 
 namespace verifier::draws {
+using source::Condition;
+using source::Relation;
+
 namespace {
 constexpr size_t kWays = 6;
 
@@ -33,9 +36,9 @@ int64_t near(int64_t number, size_t way, statistics::Keys& keys) {
 }
 }  // namespace
 
-std::vector<core::Bindings> draw_shapes_of_numbers(const benchsuite::Problem& problem, const SourceNumbers& numbers,
-                                                   size_t most_shapes, int64_t most_elements, int64_t most_flops,
-                                                   statistics::Keys& keys) {
+std::vector<core::Bindings> draw_shapes_of_numbers(const benchsuite::Problem& problem,
+                                                   const source::SourceNumbers& numbers, size_t most_shapes,
+                                                   int64_t most_elements, int64_t most_flops, statistics::Keys& keys) {
   constexpr int kTries = 10;
   constexpr int64_t kMostShort = 512;
   std::vector<core::Bindings> shapes;
@@ -73,7 +76,7 @@ std::vector<core::Bindings> draw_shapes_of_numbers(const benchsuite::Problem& pr
 }
 
 std::vector<core::Bindings> draw_wide_shapes_of_numbers(const benchsuite::Problem& problem,
-                                                        const SourceNumbers& numbers, size_t most_shapes,
+                                                        const source::SourceNumbers& numbers, size_t most_shapes,
                                                         int64_t most_elements, int64_t most_flops,
                                                         statistics::Keys& keys) {
   constexpr int kTries = 24, kTriesToBeWide = 8;
@@ -199,8 +202,9 @@ int64_t size_that_meets(const benchsuite::Axis& axis, const std::vector<Conditio
 }
 }  // namespace
 
-std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem& problem, const SourceNumbers& numbers,
-                                                      size_t most_shapes, int64_t most_elements, int64_t most_flops,
+std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem& problem,
+                                                      const source::SourceNumbers& numbers, size_t most_shapes,
+                                                      int64_t most_elements, int64_t most_flops,
                                                       statistics::Keys& keys) {
   constexpr int kTries = 16;
   constexpr size_t kMostOfAnAxis = 12;  // each may cost a search
@@ -289,7 +293,7 @@ std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem&
 }
 
 std::vector<core::Bindings> draw_short_shapes_of_conditions(const benchsuite::Problem& problem,
-                                                            const SourceNumbers& numbers, size_t most_shapes,
+                                                            const source::SourceNumbers& numbers, size_t most_shapes,
                                                             int64_t most_elements, int64_t most_flops,
                                                             statistics::Keys& keys) {
   constexpr int kTries = 4;

@@ -12,8 +12,8 @@
 namespace verifier::draws {
 namespace {
 
-SourceNumbers numbers_with(std::vector<int64_t> decisive, std::vector<int64_t> others) {
-  SourceNumbers numbers;
+source::SourceNumbers numbers_with(std::vector<int64_t> decisive, std::vector<int64_t> others) {
+  source::SourceNumbers numbers;
   numbers.decisive = std::move(decisive);
   numbers.others = std::move(others);
   return numbers;
@@ -21,9 +21,9 @@ SourceNumbers numbers_with(std::vector<int64_t> decisive, std::vector<int64_t> o
 
 TEST(ShapesOfNumbers, WideShapesMeetTheNumbersOfSeveralAxesAtOnce) {
   const benchsuite::Problem transpose = benchsuite::load_problem(core::installed_paths().problems() / "transpose_f32");
-  const SourceNumbers both = numbers_of("if (M > 600 && M < 2400 && N > 300) x = m * 8;", {});
+  const source::SourceNumbers both = source::numbers_of("if (M > 600 && M < 2400 && N > 300) x = m * 8;", {});
   const benchsuite::Problem permute = benchsuite::load_problem(core::installed_paths().problems() / "permute_f16");
-  const SourceNumbers vectors = numbers_of("const short at = s; if (D % 8 == 0) return;", {});
+  const source::SourceNumbers vectors = source::numbers_of("const short at = s; if (D % 8 == 0) return;", {});
   int odd = 0, beyond = 0;
   constexpr int kSeeds = 200;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -49,7 +49,8 @@ TEST(ShapesOfNumbers, WideShapesMeetTheNumbersOfSeveralAxesAtOnce) {
 std::vector<core::Bindings> shapes_that_meet(const benchsuite::Problem& problem, const std::string& source,
                                              uint64_t seed) {
   statistics::Keys keys(seed);
-  const auto shapes = draw_shapes_of_conditions(problem, numbers_of(source, {{"TILE", 96}}), 5, 1 << 21, 1 << 28, keys);
+  const auto shapes =
+      draw_shapes_of_conditions(problem, source::numbers_of(source, {{"TILE", 96}}), 5, 1 << 21, 1 << 28, keys);
   for (const core::Bindings& axes : shapes) {
     for (const benchsuite::Axis& axis : problem.axes) EXPECT_TRUE(axis.contains(axes.at(axis.name))) << axis.name;
   }
@@ -99,7 +100,7 @@ TEST(ShapesOfNumbers, AnOddNumberOfPartsIsMetBehindCalls) {
     sandbox::Launch launch;
     launch.kernel = "f";
     launch.args = std::move(args);
-    const SourceNumbers numbers = numbers_of(source, {{"BLOCK", 256}, {"PACKS", 4}}, {{launch}});
+    const source::SourceNumbers numbers = source::numbers_of(source, {{"BLOCK", 256}, {"PACKS", 4}}, {{launch}});
     int seeds = 0;
     for (uint64_t seed = 0; seed < 100; ++seed) {
       statistics::Keys keys(seed);
@@ -199,7 +200,8 @@ TEST(ShapesOfNumbers, EachAxisMeetsADecisiveNumberInEachWay) {
 
 TEST(ShapesOfNumbers, ShortOnesMeetAConditionEach) {
   const benchsuite::Problem norm = benchsuite::load_problem(core::installed_paths().problems() / "rmsnorm_f16");
-  const SourceNumbers numbers = numbers_of("if (N % 4096 == 0) return; if (N > 30000) x = 1; if (M >= 200) x = 2;", {});
+  const source::SourceNumbers numbers =
+      source::numbers_of("if (N % 4096 == 0) return; if (N > 30000) x = 1; if (M >= 200) x = 2;", {});
   for (uint64_t seed = 0; seed < 50; ++seed) {
     statistics::Keys keys(seed);
     const auto shapes = draw_short_shapes_of_conditions(norm, numbers, 6, 1 << 20, 1 << 26, keys);
@@ -216,8 +218,8 @@ TEST(ShapesOfNumbers, ShortOnesMeetAConditionEach) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     statistics::Keys keys(seed);
     close += std::ranges::any_of(
-        draw_short_shapes_of_conditions(unique, numbers_of("if (N % 65536 == 0) return;", {}), 6, 1 << 20, 1 << 26,
-                                        keys),
+        draw_short_shapes_of_conditions(unique, source::numbers_of("if (N % 65536 == 0) return;", {}), 6, 1 << 20,
+                                        1 << 26, keys),
         [](const core::Bindings& axes) { return axes.at("N") % 65536 == 0 && axes.at("R") == axes.at("N"); });
   }
   EXPECT_GT(close, kSeeds / 3);

@@ -8,7 +8,7 @@
 namespace verifier::draws {
 namespace {
 struct Wanted {
-  const Comparison* comparison;
+  const source::Comparison* comparison;
   int64_t least, most;
 };
 
@@ -77,10 +77,11 @@ std::optional<core::Bindings> draw(const benchsuite::Problem& problem, const Wan
 }
 }  // namespace
 
-std::vector<core::Bindings> draw_shapes_of_products(const benchsuite::Problem& problem, const SourceNumbers& numbers,
-                                                    const ProductLimits& limits, statistics::Keys& keys) {
+std::vector<core::Bindings> draw_shapes_of_products(const benchsuite::Problem& problem,
+                                                    const source::SourceNumbers& numbers, const ProductLimits& limits,
+                                                    statistics::Keys& keys) {
   std::vector<Wanted> all;
-  for (const Comparison& one : numbers.comparisons) {
+  for (const source::Comparison& one : numbers.comparisons) {
     const bool of_axes = std::ranges::all_of(one.of.names(), [&](const std::string& name) {
       return std::ranges::find(problem.axes, name, &benchsuite::Axis::name) != problem.axes.end();
     });

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "benchsuite/problem.h"
-#include "verifier/draws/source_numbers.h"
+#include "verifier/draws/source/numbers.h"
 #include "verifier/statistics/keys.h"
 
 namespace verifier::draws {
@@ -19,7 +19,8 @@ struct ProductLimits {
 // For each comparison of an expression of axes with a number, in any order, a shape at which it has just that number
 // (`M * N % 4096 == 0`), or, up to twice as much, and then one at which it has less, more than half: unless another
 // shape does. Other axes are short.
-std::vector<core::Bindings> draw_shapes_of_products(const benchsuite::Problem& problem, const SourceNumbers& numbers,
-                                                    const ProductLimits& limits, statistics::Keys& keys);
+std::vector<core::Bindings> draw_shapes_of_products(const benchsuite::Problem& problem,
+                                                    const source::SourceNumbers& numbers, const ProductLimits& limits,
+                                                    statistics::Keys& keys);
 
 }  // namespace verifier::draws

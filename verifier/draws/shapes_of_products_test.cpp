@@ -12,7 +12,7 @@ namespace {
 std::vector<core::Bindings> shapes_of(const std::string& problem, const std::string& source, statistics::Keys& keys) {
   const ProductLimits limits{4, 1 << 20, 8'000'000, 1 << 22, 1 << 25};
   return draw_shapes_of_products(benchsuite::load_problem(core::installed_paths().problems() / problem),
-                                 numbers_of(source, {}), limits, keys);
+                                 source::numbers_of(source, {}), limits, keys);
 }
 
 TEST(ShapesOfProducts, LieOnBothSides) {

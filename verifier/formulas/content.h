@@ -79,15 +79,6 @@ HOST_DEVICE double after_relu(double value, const Chance& c) {
 // Does the domain of a bounded input have numbers on both sides of 0?
 HOST_DEVICE bool has_both_signs(const FillArgs& args) { return args.low < 0 && args.high > 0; }
 
-// One to eight times the scale along the first half, minus eight times as much along a sixteenth, and nothing beyond:
-// what rounding has lost on the way stays in sums that are small again. See Distribution::balanced.
-HOST_DEVICE double balance(const FillArgs& args, const Row& row, int64_t column) {
-  const int64_t step = (row.index * args.columns + column) / args.inner % args.extent, back = args.extent / 16;
-  const double size = args.scale * static_cast<double>(1 << args.key / 256 % (args.narrow != 0 ? 3 : 4));
-  const double own = (args.key >> 20 & 1) != 0 ? size : -size;
-  return step < 8 * back ? own : step < 9 * back ? -8 * own : 0;
-}
-
 // An element of an input that is N(0, scale) as a rule.
 HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t column, const Chance& c) {
   const bool hot = is_hot(args, row, column);
@@ -140,10 +131,6 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t colum
       return value / 4 - (hot ? 0 : args.scale * row.scale);
     case Distribution::far_rows:
       return value / 8 - args.scale * row.scale;
-    case Distribution::balanced:
-      return value + balance(args, row, column);
-    case Distribution::positive:
-      return fabs(value);
     default:
       return value;
   }
@@ -192,8 +179,6 @@ HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column,
       return args.low + width * regular(args, row, column, c.unit);
     case Distribution::far_rows:
       return has_both_signs(args) ? args.high * row.size * (1 - c.unit / 16) : value;
-    case Distribution::positive:
-      return has_both_signs(args) ? args.high * c.unit : value;
     default:
       return value;
   }

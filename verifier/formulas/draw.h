@@ -40,10 +40,6 @@ enum class Distribution : int64_t {
   // above the others; or, for products, rows of one number each, few of which make the score that is so far above.
   far_elements,
   far_rows,
-  // Ordinary, plus a number in the first half along one dimension, and minus as much in all soon after: a sum that has
-  // come far comes back. Other inputs are then positive.
-  balanced,
-  positive,
 };
 
 // The change that a patch makes to the elements that it covers.
@@ -96,7 +92,7 @@ struct FillArgs {
   double extreme;         // the one size of a draw of extremes: much larger rows would hide the others
   double grain;           // of patchwork: content is a multiple of it; 0: of nothing
   double number;          // that the candidate's source names, of a named draw
-  int64_t inner, extent;  // of a balanced draw: elements of one step along its dimension, and its steps; far_rows: rows
+  int64_t rows_of_a_sum;  // of far rows
   int64_t patch_count;
   Patch patches[kMostPatches];
 };

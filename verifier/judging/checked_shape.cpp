@@ -168,9 +168,8 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
       chosen.push_back(adversarial[middle_turn_++ % adversarial.size()]);
       // A kernel may keep candidates in a buffer that an ascending row overflows.
       if (std::ranges::count(adversarial, Distribution::ordered) > 0) chosen.push_back(Distribution::ordered);
-      // Only long rows have so many small terms that they count, and sums that come far.
+      // Only long rows have so many small terms that they count.
       if (const auto far_below = draws::far_for(problem)) chosen.push_back(*far_below);
-      if (std::ranges::count(adversarial, Distribution::balanced) > 0) chosen.push_back(Distribution::balanced);
     }
     if (dear) chosen = {chosen[dear_turn_++ % chosen.size()]};
     const bool has_exact = std::ranges::count(adversarial, Distribution::exact) > 0;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "verifier/draws/reach.h"
-#include "verifier/draws/source_numbers.h"
+#include "verifier/draws/source/numbers.h"
 #include "verifier/judging/oracle.h"
 #include "verifier/verdicts/verdict.h"
 
@@ -25,7 +25,7 @@ struct Contender {
   sandbox::Solution solution;  // parsed from its header: the judge never sees device code
   sandbox::TunableBinding binding;
   std::unique_ptr<CandidateProcess> process;
-  draws::SourceNumbers numbers = {};  // at which it may change its ways
+  draws::source::SourceNumbers numbers = {};  // at which it may change its ways
 
   draws::Plan plan() const { return {solution, binding}; }
 };

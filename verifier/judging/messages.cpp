@@ -47,16 +47,16 @@ verdicts::TimingSettings timing_settings_from_json(const JsonView& json) {
 }
 
 Json plan_json(const sandbox::Solution& solution, const sandbox::TunableBinding& binding) {
-  const draws::SourceNumbers numbers = draws::numbers_of(solution.source, binding, solution.launches);
+  const draws::source::SourceNumbers numbers = draws::source::numbers_of(solution.source, binding, solution.launches);
   Json conditions = Json::array();
-  for (const draws::Condition& condition : numbers.conditions) {
+  for (const draws::source::Condition& condition : numbers.conditions) {
     conditions.push_back({{"name", condition.name},
                           {"relation", core::enum_name(condition.relation)},
                           {"number", condition.number},
                           {"remainder", condition.remainder}});
   }
   Json comparisons = Json::array();
-  for (const draws::Comparison& one : numbers.comparisons) {
+  for (const draws::source::Comparison& one : numbers.comparisons) {
     comparisons.push_back({{"of", one.of.text()}, {"number", one.number}, {"equals", one.equals}});
   }
   return {{"header", solution.header},
@@ -66,6 +66,7 @@ Json plan_json(const sandbox::Solution& solution, const sandbox::TunableBinding&
             {"conditions", std::move(conditions)},
             {"comparisons", std::move(comparisons)},
             {"renumbers_blocks", numbers.renumbers_blocks},
+            {"multiplies_by_reciprocals", numbers.multiplies_by_reciprocals},
             {"others", numbers.others},
             {"ends_of_types", numbers.ends_of_types},
             {"values", numbers.values}}}};
@@ -77,7 +78,8 @@ NamedPlan plan_from_json(const JsonView& json, const std::string& name) {
   const JsonView numbers = json.at("numbers");
   for (const JsonView& number : numbers.at("decisive").items()) plan.numbers.decisive.push_back(number.integer());
   for (const JsonView& one : numbers.at("conditions").items()) {
-    plan.numbers.conditions.push_back({one.at("name").string(), one.at("relation").one_of<draws::Relation>("relations"),
+    plan.numbers.conditions.push_back({one.at("name").string(),
+                                       one.at("relation").one_of<draws::source::Relation>("relations"),
                                        one.at("number").integer(1), one.at("remainder").integer()});
   }
   for (const JsonView& one : numbers.at("comparisons").items()) {
@@ -85,6 +87,7 @@ NamedPlan plan_from_json(const JsonView& json, const std::string& name) {
         {core::Expr::parse(one.at("of").string()), one.at("number").integer(), one.at("equals").boolean()});
   }
   plan.numbers.renumbers_blocks = numbers.at("renumbers_blocks").boolean();
+  plan.numbers.multiplies_by_reciprocals = numbers.at("multiplies_by_reciprocals").boolean();
   for (const JsonView& number : numbers.at("others").items()) plan.numbers.others.push_back(number.integer());
   for (const JsonView& end : numbers.at("ends_of_types").items()) plan.numbers.ends_of_types.push_back(end.integer());
   for (const JsonView& value : numbers.at("values").items()) plan.numbers.values.push_back(value.number());

@@ -3,7 +3,7 @@
 
 #include "core/strict_json.h"
 #include "sandbox/solution.h"
-#include "verifier/draws/source_numbers.h"
+#include "verifier/draws/source/numbers.h"
 #include "verifier/verdicts/judgement.h"
 
 namespace verifier::judging {
@@ -17,7 +17,7 @@ verdicts::TimingSettings timing_settings_from_json(const core::JsonView& json);
 struct NamedPlan {
   sandbox::Solution solution;  // its source is empty
   sandbox::TunableBinding binding;
-  draws::SourceNumbers numbers;
+  draws::source::SourceNumbers numbers;
 };
 core::Json plan_json(const sandbox::Solution& solution, const sandbox::TunableBinding& binding);
 NamedPlan plan_from_json(const core::JsonView& json, const std::string& name);

@@ -1,4 +1,4 @@
-#include "verifier/draws/source_numbers.h"
+#include "verifier/draws/source/numbers.h"
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,9 @@
 #include <set>
 
 #include "sandbox/tokens.h"
-#include "verifier/draws/source_values.h"
+#include "verifier/draws/source/values.h"
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 namespace {
 using sandbox::Token;
 using sandbox::TokenKind;
@@ -178,4 +178,4 @@ SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding&
   return numbers;
 }
 
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source

@@ -1,4 +1,4 @@
-#include "verifier/draws/source_products.h"
+#include "verifier/draws/source/products.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 namespace {
 using sandbox::Token;
 using sandbox::TokenKind;
@@ -226,4 +226,4 @@ std::vector<Comparison> comparisons_of(const std::vector<Token>& tokens, const S
   return comparisons.all();
 }
 
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source

@@ -1,4 +1,4 @@
-#include "verifier/draws/source_conditions.h"
+#include "verifier/draws/source/conditions.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "verifier/draws/source_calls.h"
+#include "verifier/draws/source/calls.h"
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 namespace {
 using sandbox::Token;
 using sandbox::TokenKind;
@@ -342,4 +342,4 @@ std::vector<Condition> conditions_of(const std::vector<Token>& tokens, const Sou
   return conditions.resolved();
 }
 
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source

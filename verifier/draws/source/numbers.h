@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "sandbox/solution.h"
-#include "verifier/draws/source_conditions.h"
-#include "verifier/draws/source_products.h"
+#include "verifier/draws/source/conditions.h"
+#include "verifier/draws/source/products.h"
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 
 // Whole numbers from 3 to 2^30, none twice.
 struct SourceNumbers {
@@ -38,4 +38,4 @@ struct SourceNumbers {
 SourceNumbers numbers_of(std::string_view source, const sandbox::TunableBinding& binding,
                          std::span<const sandbox::Launch> launches = {});
 
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source

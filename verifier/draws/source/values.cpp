@@ -1,4 +1,4 @@
-#include "verifier/draws/source_values.h"
+#include "verifier/draws/source/values.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 
 #include "core/expr.h"
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 using sandbox::Token;
 using sandbox::TokenKind;
 
@@ -140,4 +140,4 @@ void SourceValues::name(const sandbox::TunableBinding& values) {
   }
 }
 
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source

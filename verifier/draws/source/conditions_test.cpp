@@ -1,10 +1,10 @@
-#include "verifier/draws/source_conditions.h"
+#include "verifier/draws/source/conditions.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 namespace {
 
 std::vector<Condition> conditions(const std::string& source, const sandbox::TunableBinding& binding = {},
@@ -231,4 +231,4 @@ TEST(SourceConditions, AreFewWhateverTheSource) {
 }
 
 }  // namespace
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source

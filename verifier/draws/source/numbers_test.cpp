@@ -1,11 +1,11 @@
-#include "verifier/draws/source_numbers.h"
+#include "verifier/draws/source/numbers.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 namespace {
 
 TEST(SourceNumbers, ThoseBesideAComparisonDecide) {
@@ -82,4 +82,4 @@ TEST(SourceNumbers, NarrowTypesEnd) {
 }
 
 }  // namespace
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source

@@ -1,4 +1,4 @@
-#include "verifier/draws/source_calls.h"
+#include "verifier/draws/source/calls.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 namespace {
 using sandbox::Token;
 using sandbox::TokenKind;
@@ -262,4 +262,4 @@ std::vector<CalledBody> called_bodies(const std::vector<Token>& tokens, const So
   return results;
 }
 
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source

@@ -9,9 +9,9 @@
 #include "core/enum_names.h"
 #include "sandbox/solution.h"
 #include "sandbox/tokens.h"
-#include "verifier/draws/source_values.h"
+#include "verifier/draws/source/values.h"
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 
 // How a source compares a name with a number. `remainder`: it compares the remainder of a division by the number.
 // `odd`: it compares nothing, but names the quotient, and a path for pairs of such parts may forget the last of an odd
@@ -35,4 +35,4 @@ struct Condition {
 std::vector<Condition> conditions_of(const std::vector<sandbox::Token>& tokens, const SourceValues& values,
                                      std::span<const sandbox::Launch> launches, const sandbox::TunableBinding& binding);
 
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source

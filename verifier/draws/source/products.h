@@ -8,9 +8,9 @@
 #include "core/expr.h"
 #include "sandbox/solution.h"
 #include "sandbox/tokens.h"
-#include "verifier/draws/source_values.h"
+#include "verifier/draws/source/values.h"
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 
 // An expression of names that a source compares with a number: with `equals` for this value, else for values from
 // `number` on or below it.
@@ -27,4 +27,4 @@ std::vector<Comparison> comparisons_of(const std::vector<sandbox::Token>& tokens
                                        std::span<const sandbox::Launch> launches,
                                        const sandbox::TunableBinding& binding);
 
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source

@@ -10,7 +10,7 @@
 #include "sandbox/solution.h"
 #include "sandbox/tokens.h"
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 
 inline constexpr int64_t kLeastSourceNumber = 3, kMostSourceNumber = int64_t{1} << 30;
 
@@ -38,4 +38,4 @@ class SourceValues {
   std::vector<std::optional<int64_t>> of_;
 };
 
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source

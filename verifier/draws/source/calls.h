@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "sandbox/tokens.h"
-#include "verifier/draws/source_values.h"
+#include "verifier/draws/source/values.h"
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 
 struct CalledBody {
   std::string name;  // empty for the source itself
@@ -20,4 +20,4 @@ struct CalledBody {
 // of constants and tunables are their values. Calls have lost their template's arguments.
 std::vector<CalledBody> called_bodies(const std::vector<sandbox::Token>& tokens, const SourceValues& values);
 
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source

@@ -1,10 +1,10 @@
-#include "verifier/draws/source_products.h"
+#include "verifier/draws/source/products.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace verifier::draws {
+namespace verifier::draws::source {
 namespace {
 
 std::string comparisons(const std::string& source, const sandbox::TunableBinding& binding = {},
@@ -42,4 +42,4 @@ TEST(SourceProducts, AreFollowedThroughDefinitionsAndLaunches) {
 }
 
 }  // namespace
-}  // namespace verifier::draws
+}  // namespace verifier::draws::source
