@@ -52,7 +52,7 @@ class Bands {
       add_pairs(sides, found);
     }
     // Orders that go by bands mostly join the first two dimensions.
-    std::ranges::stable_partition(found, [&](const auto& pair) {
+    std::stable_partition(found.begin(), found.end(), [&](const auto& pair) {
       return std::ranges::none_of(plan_.solution.launches, [&](const sandbox::Launch& launch) {
         return pair.first.extent == &launch.grid[2] || pair.second.extent == &launch.grid[2];
       });

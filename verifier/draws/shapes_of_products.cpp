@@ -91,7 +91,8 @@ std::vector<core::Bindings> draw_shapes_of_products(const benchsuite::Problem& p
   }
   for (size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[keys.below(i)]);
   // Small shapes are below most numbers, so those above come first.
-  std::ranges::stable_partition(all, [](const Wanted& wanted) { return wanted.least >= wanted.comparison->number; });
+  std::stable_partition(all.begin(), all.end(),
+                        [](const Wanted& wanted) { return wanted.least >= wanted.comparison->number; });
   std::vector<core::Bindings> shapes;
   bool had_one = false;
   for (const Wanted& wanted : all) {
