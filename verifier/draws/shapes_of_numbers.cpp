@@ -98,7 +98,7 @@ std::vector<core::Bindings> draw_wide_shapes_of_numbers(const benchsuite::Proble
     return own;
   };
   for (const benchsuite::Axis& axis : problem.axes) {
-    for (const int64_t end : numbers.ends_of_types) add_lead(axis, end);
+    for (const int64_t end : numbers.ends_of_types) add_lead(axis, end - 1);  // a count of as many is 0
     for (const int64_t number : compared_with(axis)) add_lead(axis, number);
   }
   if (leads.empty()) {

@@ -45,6 +45,16 @@ TEST(ShapesOfNumbers, WideShapesMeetTheNumbersOfSeveralAxesAtOnce) {
   EXPECT_TRUE(draw_wide_shapes_of_numbers(transpose, {}, 12, 1 << 19, 1 << 26, keys).empty());
 }
 
+TEST(ShapesOfNumbers, AnAxisMayEndWhereANarrowTypeDoes) {
+  benchsuite::Problem problem = benchsuite::load_problem(core::installed_paths().problems() / "transpose_f32");
+  problem.axes[0].max = 256;
+  const source::SourceNumbers counts = source::numbers_of("uint8_t rows = 0; rows += 1;", {});
+  statistics::Keys keys(1);
+  const auto shapes = draw_wide_shapes_of_numbers(problem, counts, 12, 1 << 19, 1 << 26, keys);
+  EXPECT_TRUE(
+      std::ranges::any_of(shapes, [&](const core::Bindings& axes) { return axes.at(problem.axes[0].name) == 256; }));
+}
+
 // The shapes that one judgement draws.
 std::vector<core::Bindings> shapes_that_meet(const benchsuite::Problem& problem, const std::string& source,
                                              uint64_t seed) {
