@@ -63,7 +63,9 @@ bool Checking::checks_benches(Effort effort) const {
 
 // A race or an access out of bounds may take equal, ordered or far content. Each shape sees one distribution.
 Distribution Checking::next_of_checking_build() {
-  if (checking_draws_++ == 0) return Distribution::patchwork;
+  const size_t draws = checking_draws_++;
+  if (draws == 0) return Distribution::patchwork;
+  if (draws == 1) return Distribution::ordinary;  // the oracle learns the outputs' scale from it
   const std::vector<Distribution> all = draws::adversarial_for(oracle_.problem());
   return all[checking_draw_turn_++ % all.size()];
 }

@@ -123,7 +123,7 @@ class Checking {
   size_t turn_ = 0;            // of thread orders
   size_t middle_turn_;         // of distributions at middle and longer shapes
   size_t dear_turn_;           // of those at longer shapes where launches are dear
-  size_t checking_draws_ = 0;  // of a checking build, the first of which is a patchwork
+  size_t checking_draws_ = 0;  // of a checking build, the first of which are a patchwork and an ordinary one
   size_t checking_draw_turn_;  // of distributions at its shapes
 };
 
