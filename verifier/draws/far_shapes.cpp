@@ -91,6 +91,17 @@ std::optional<core::Bindings> shape_beyond_32_bits(const benchsuite::Problem& pr
 }
 }  // namespace
 
+std::vector<core::Bindings> draw_ends_of_axes(const benchsuite::Problem& problem, int64_t most_cost,
+                                              statistics::Keys& keys) {
+  std::vector<core::Bindings> shapes;
+  for (const benchsuite::Axis& axis : problem.axes) {
+    core::Bindings axes = thin_shape(problem, keys);
+    axes[axis.name] = axis.max;
+    if (cost_of(problem, axes) <= most_cost) shapes.push_back(std::move(axes));
+  }
+  return shapes;
+}
+
 std::vector<core::Bindings> draw_long_shapes(const benchsuite::Problem& problem, const std::string& backend,
                                              int64_t most_elements, int64_t most_flops, statistics::Keys& keys,
                                              int64_t most_times_listed) {

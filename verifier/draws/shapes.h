@@ -70,6 +70,11 @@ std::vector<core::Bindings> draw_shapes_of_long_counts(const benchsuite::Problem
 // Every combination of the axes' least and greatest values; where a tensor has more elements, one nearer.
 std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements);
 
+// For each axis the shape in which it is as large as the domain allows, where that costs no more than `most_cost`. The
+// others are small: an array in shared memory has room for the largest size, or has not.
+std::vector<core::Bindings> draw_ends_of_axes(const benchsuite::Problem& problem, int64_t most_cost,
+                                              statistics::Keys& keys);
+
 // For each axis a thin shape in which it is larger than in any listed workload of `backend`, but at most so many times
 // as large; half of the time it is more than half as large as the limits allow, and mostly it is odd. The others are
 // small.

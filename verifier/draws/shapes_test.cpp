@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/paths.h"
+#include "verifier/draws/axis_sizes.h"
 
 namespace verifier::draws {
 namespace {
@@ -200,6 +201,15 @@ TEST(Shapes, OfAListTakeEveryValueAndNoOther) {
 }
 
 // 448 * 7 / 8 is 392, which rounds up to 448 again.
+TEST(Shapes, ShortAxesAreCheckedAtTheirEnds) {
+  const benchsuite::Problem problem = shipped_problem("grouped_gemm_bf16");  // E ends at 256, the others far beyond
+  statistics::Keys keys(1);
+  const auto shapes = draw_ends_of_axes(problem, 2'000'000, keys);
+  ASSERT_FALSE(shapes.empty());
+  EXPECT_TRUE(std::ranges::any_of(shapes, [](const core::Bindings& axes) { return axes.at("E") == 256; }));
+  for (const core::Bindings& axes : shapes) EXPECT_LE(cost_of(problem, axes), 2'000'000);
+}
+
 TEST(Shapes, FarOnesOfMultiplesComeNearerUntilTheyFit) {
   benchsuite::Problem problem = shipped_problem("row_sum_f32");
   for (benchsuite::Axis& axis : problem.axes) axis.min = axis.multiple_of = 64;

@@ -176,6 +176,7 @@ std::vector<Checking::NamedShape> Checking::drawn_for_checking_build(const Conte
   });
   if (effort == Effort::confirm) {
     add([&] { return draws::draw_residue_shapes(problem, policy.checking_build_residues, shape_keys_); });
+    add([&] { return draws::draw_ends_of_axes(problem, policy.checking_build_cost, shape_keys_); });
     add([&] {
       return draws::draw_shapes_of_conditions(problem, contender.numbers, policy.shapes_of_conditions,
                                               policy.checking_build_cost / 8, policy.checking_build_cost / 2,
