@@ -548,6 +548,25 @@ TEST(Inputs, RegularContentHasAFewExceptions) {
   EXPECT_LE(symmetric, 32u);
 }
 
+// A kernel may look at all weights before it treats them as ones.
+TEST(Inputs, ARegularVectorMayBeOneNumber) {
+  Tensor vector = tensor(DType::f32);
+  vector.shape = {core::Expr::parse("N")};
+  vector.init.scale = 0.05;
+  int ones = 0, zeros = 0, others = 0;
+  for (uint64_t key = 1; key <= 60; ++key) {
+    std::vector<std::byte> bytes(1000 * sizeof(float));
+    fill_input(bytes, vector, {{"N", 1000}}, Distribution::regular,
+               with_kind(key, static_cast<unsigned>(formulas::Regular::equal_rows)));
+    const std::vector<double> values = load_elements(DType::f32, bytes);
+    EXPECT_EQ(std::ranges::count(values, values[0]), 1000);
+    (values[0] == 1 ? ones : values[0] == 0 ? zeros : others) += 1;
+  }
+  EXPECT_GE(ones, 20);
+  EXPECT_GE(zeros, 8);
+  EXPECT_GE(others, 8);
+}
+
 TEST(Inputs, OrderedRowsAreInEachOrder) {
   int rising = 0, falling = 0, pipes = 0, mirrored = 0, woven = 0, repeated = 0, wrong_ranks = 0;
   const auto rises_in_steps_of = [](const std::vector<double>& row, size_t step) {

@@ -125,7 +125,8 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t colum
     case Distribution::regular: {  // between -2 and 2 times the scale, and exceptions beyond
       const double size = (narrow ? 8 : 32) * (c.unit < 0.5 ? -1 - c.unit : 0.5 + c.unit);
       const double within = 4 * regular(args, row, column, size / 4 + 0.5) - 2;
-      return args.key >> 62 == static_cast<uint64_t>(Regular::identity) ? within : args.scale * within;
+      const bool has_ones = args.key >> 62 == static_cast<uint64_t>(Regular::identity) || is_one_number(args);
+      return has_ones ? within : args.scale * within;
     }
     case Distribution::far_elements:
       return value / 4 - (hot ? 0 : args.scale * row.scale);

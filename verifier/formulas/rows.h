@@ -8,7 +8,8 @@ namespace verifier::formulas {
 // The kinds of a regular draw. The two highest bits of its key choose one; rare elements are exceptions to it.
 enum class Regular : uint32_t {
   constant_rows,  // each row is one number, and has one exception
-  equal_rows,     // all rows are the same; here and below, a drawn row and one in 64 has an exception
+  equal_rows,     // all rows are the same; here and below, a drawn row and one in 64 has an exception. A single row is
+                  // one number without exception: weights begin as ones, and biases as zeros
   identity,       // ones on the diagonal, zeros elsewhere
   symmetric,      // its own transpose
 };
@@ -201,7 +202,16 @@ HOST_DEVICE double ordered(const FillArgs& args, const Row& row, int64_t column,
 HOST_DEVICE double regular_unit(const FillArgs& args, int64_t index) {
   return unit_of(drawn_for(Purpose::regular, index, args.key).x);
 }
+HOST_DEVICE bool is_one_number(const FillArgs& args) {
+  return args.key >> 62 == static_cast<uint64_t>(Regular::equal_rows) && args.elements <= args.columns;
+}
+HOST_DEVICE double number_of_row(const FillArgs& args, const Row& row) {
+  const Quad drawn = drawn_for(Purpose::regular, row.index, args.key);
+  if (drawn.y % 2 == 0) return 0.75;                 // a one, such as weights begin with
+  return drawn.y % 4 == 1 ? 0.5 : unit_of(drawn.x);  // a zero, or any number
+}
 HOST_DEVICE bool has_exception(const FillArgs& args, const Row& row) {
+  if (is_one_number(args)) return false;
   if (args.key >> 62 == static_cast<uint64_t>(Regular::constant_rows)) return true;
   const int64_t rows = (args.elements + args.columns - 1) / args.columns;
   const Quad certain = drawn_for(Purpose::regular, -1 - rows, args.key);  // a number that no row has
@@ -213,13 +223,10 @@ HOST_DEVICE double regular(const FillArgs& args, const Row& row, int64_t column,
   if (column == row.hot && has_exception(args, row)) return unit;
   const int64_t across = row.index % args.columns;  // the column of the same number, in square matrices
   switch (static_cast<Regular>(args.key >> 62)) {
-    case Regular::constant_rows: {
-      const Quad drawn = drawn_for(Purpose::regular, row.index, args.key);
-      if (drawn.y % 2 == 0) return 0.75;                 // a one, such as weights begin with
-      return drawn.y % 4 == 1 ? 0.5 : unit_of(drawn.x);  // a zero, or any number
-    }
+    case Regular::constant_rows:
+      return number_of_row(args, row);
     case Regular::equal_rows:
-      return regular_unit(args, column);
+      return is_one_number(args) ? number_of_row(args, row) : regular_unit(args, column);
     case Regular::identity:
       return column == across ? 0.75 : 0.5;
     default:
