@@ -430,6 +430,7 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
   }
   if (init.is_triangular()) args.matrix_rows = tensor.shape[tensor.shape.size() - 2].eval(axes);
   if (draws_integers(tensor)) args.number = number;
+  args.is_vector = tensor.shape.size() == 1;
   if (distribution == Distribution::far_rows) args.rows_of_a_sum = rows_of_a_sum(args, tensor, axes);
   std::copy_n(std::array<double, 4>{NAN, INFINITY, -INFINITY, -NAN}.begin(), 4, args.special);
   if (tensor.init.has_structured_rows()) return args;

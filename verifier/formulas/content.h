@@ -227,7 +227,7 @@ HOST_DEVICE int64_t in_window(const FillArgs& args, int64_t row, int64_t window,
   const Quad drawn = drawn_for(Purpose::row, row, args.key);
   const int64_t last = args.most - window + 1,
                 place = static_cast<int64_t>(below(static_cast<uint64_t>(window), first, second));
-  const uint32_t where = drawn.x / 4 % 4, bits = 8 * (1 + drawn.x / 16 % 3);
+  const uint32_t where = drawn.x / 4 % 4, bits = 8 + drawn.x / 16 % 17;
   const bool has_steps = (static_cast<uint64_t>(args.most) - static_cast<uint64_t>(args.least)) >> bits > 0;
   if (drawn.x / 64 % 2 == 0 && has_steps) {  // numbers that are equal in their lowest bits
     return args.least + static_cast<int64_t>(below(2, first, second)) * (int64_t{1} << bits);

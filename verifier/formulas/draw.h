@@ -93,6 +93,7 @@ struct FillArgs {
   double grain;           // of patchwork: content is a multiple of it; 0: of nothing
   double number;          // that the candidate's source names, of a named draw
   int64_t rows_of_a_sum;  // of far rows
+  int64_t is_vector;      // has the tensor one dimension?
   int64_t patch_count;
   Patch patches[kMostPatches];
 };

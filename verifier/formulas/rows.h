@@ -8,8 +8,8 @@ namespace verifier::formulas {
 // The kinds of a regular draw. The two highest bits of its key choose one; rare elements are exceptions to it.
 enum class Regular : uint32_t {
   constant_rows,  // each row is one number, and has one exception
-  equal_rows,     // all rows are the same; here and below, a drawn row and one in 64 has an exception. A single row is
-                  // one number without exception: weights begin as ones, and biases as zeros
+  equal_rows,     // all rows are the same; here and below, a drawn row and one in 64 has an exception. A vector is one
+                  // number without exception: weights begin as ones, and biases as zeros
   identity,       // ones on the diagonal, zeros elsewhere
   symmetric,      // its own transpose
 };
@@ -203,7 +203,7 @@ HOST_DEVICE double regular_unit(const FillArgs& args, int64_t index) {
   return unit_of(drawn_for(Purpose::regular, index, args.key).x);
 }
 HOST_DEVICE bool is_one_number(const FillArgs& args) {
-  return args.key >> 62 == static_cast<uint64_t>(Regular::equal_rows) && args.elements <= args.columns;
+  return args.key >> 62 == static_cast<uint64_t>(Regular::equal_rows) && args.is_vector != 0;
 }
 HOST_DEVICE double number_of_row(const FillArgs& args, const Row& row) {
   const Quad drawn = drawn_for(Purpose::regular, row.index, args.key);

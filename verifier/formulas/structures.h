@@ -113,7 +113,7 @@ HOST_DEVICE int64_t sorted_integer(const FillArgs& args, int64_t row, int64_t co
   if (shape == 5) {  // neighbours, or pairs of equals, up to the end
     return clamped(args.most - (args.columns - 1 - column) / (1 + own.w % 2), args.least, args.most);
   }
-  const int64_t step = int64_t{1} << (15 + own.w % 3);
+  const int64_t step = int64_t{1} << (8 + own.w % 17);
   if (shape == 6 && width >= static_cast<double>(step)) {  // equal in their lowest bits
     return clamped(args.least + column / 2 * step, args.least, args.most);
   }
