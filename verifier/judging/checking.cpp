@@ -65,7 +65,7 @@ bool Checking::checks_benches(Effort effort) const {
 Distribution Checking::next_of_checking_build() {
   const size_t draws = checking_draws_++;
   if (draws == 0) return Distribution::patchwork;
-  if (draws == 1) return Distribution::ordinary;  // the oracle learns the outputs' scale from it
+  if (draws == 1 && oracle_.problem().pytorch()) return Distribution::ordinary;  // tells the oracle the outputs' scale
   const std::vector<Distribution> all = draws::adversarial_for(oracle_.problem());
   return all[checking_draw_turn_++ % all.size()];
 }
