@@ -48,6 +48,7 @@ constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
     {Distribution::named, "named"},
     {Distribution::far_elements, "far_elements"},
     {Distribution::far_rows, "far_rows"},
+    {Distribution::simple, "simple"},
 };
 
 constexpr unsigned kKindShift = 62, kInputShift = 56;  // bits of a key
@@ -223,7 +224,8 @@ bool rounds_alike(Distribution distribution) {
   return distribution == Distribution::ties || distribution == Distribution::one_value ||
          distribution == Distribution::one_hot || distribution == Distribution::spikes ||
          distribution == Distribution::row_scales || distribution == Distribution::regular ||
-         distribution == Distribution::ordered || distribution == Distribution::offset || may_overflow(distribution);
+         distribution == Distribution::simple || distribution == Distribution::ordered ||
+         distribution == Distribution::offset || may_overflow(distribution);
 }
 
 bool may_overflow(Distribution distribution) {
@@ -273,12 +275,12 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
   };
   if (std::ranges::all_of(problem.inputs, is_given)) return {Distribution::ordinary};
   if (!drawn_as(false))
-    return {Distribution::patchwork, Distribution::one_value, Distribution::regular, Distribution::ties,
-            Distribution::ordered};
+    return {Distribution::patchwork, Distribution::one_value, Distribution::regular,
+            Distribution::ties,      Distribution::simple,    Distribution::ordered};
   std::vector<Distribution> chosen{Distribution::patchwork, Distribution::row_scales, Distribution::offset,
                                    Distribution::spikes,    Distribution::one_hot,    Distribution::ties,
                                    Distribution::denormals, Distribution::one_scale,  Distribution::tiny,
-                                   Distribution::regular,   Distribution::ordered};
+                                   Distribution::regular,   Distribution::simple,     Distribution::ordered};
   // Their tolerance rests on the few elements that count.
   if (std::all_of(problem.inputs.begin(), problem.inputs.end(), takes_any_number)) {
     chosen.insert(chosen.begin() + 1, Distribution::extremes);
@@ -301,7 +303,7 @@ uint64_t with_kind(uint64_t key, unsigned kind) {
   return (key & ~(uint64_t{kKinds - 1} << kKindShift)) | uint64_t{kind % kKinds} << kKindShift;
 }
 
-uint64_t regular_key(uint64_t key, uint64_t turn) {
+uint64_t key_of_one_input(uint64_t key, uint64_t turn) {
   return with_kind(without_input(key) | (turn / kKinds % kMostInputs) << kInputShift,
                    static_cast<unsigned>(turn % kKinds));
 }
@@ -319,14 +321,20 @@ uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution dist
   return with_kind(key, kFullSignificand + (kind / 2 + static_cast<unsigned>(index)) % 2);
 }
 
+namespace {
+// The input that the key of a regular or simple draw names.
+size_t input_of(const benchsuite::Problem& problem, uint64_t draw_key) {
+  return (draw_key >> kInputShift) % kMostInputs % problem.inputs.size();
+}
+}  // namespace
+
 Distribution distribution_of(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution,
                              uint64_t draw_key, size_t index) {
   if (distribution == Distribution::regular) {
     // A batch of equal rows has no variance, by which modules that normalise a batch divide.
     const bool equal_rows = draw_key >> kKindShift == static_cast<uint64_t>(formulas::Regular::equal_rows);
     if (problem.pytorch() && equal_rows) return Distribution::ordinary;
-    const uint64_t regular_input = (draw_key >> kInputShift) % kMostInputs % problem.inputs.size();
-    return index == regular_input ? distribution : Distribution::ordinary;
+    return index == input_of(problem, draw_key) ? distribution : Distribution::ordinary;
   }
   if (distribution == Distribution::far_rows) {  // by the kind of the key, a normal input after the other
     if (!is_unbounded(problem.inputs[index])) return distribution;
@@ -334,6 +342,19 @@ Distribution distribution_of(const benchsuite::Problem& problem, const core::Bin
     const auto before = static_cast<uint64_t>(std::count_if(problem.inputs.begin(), end, is_unbounded));
     const auto all = static_cast<uint64_t>(std::ranges::count_if(problem.inputs, is_unbounded));
     return (draw_key >> kKindShift) % all == before ? distribution : Distribution::ordinary;
+  }
+  if (distribution == Distribution::simple) {
+    if (index != input_of(problem, draw_key)) {
+      statistics::Keys keys(statistics::one_way(draw_key));
+      return keys.coin() ? Distribution::ordinary : Distribution::spikes;
+    }
+    // What a problem normalises is the largest input, or the only one; a row of one number has no variance.
+    const auto is_larger = [&](const benchsuite::Tensor& other) {
+      return other.elements(axes) > problem.inputs[index].elements(axes);
+    };
+    const bool one_number = draw_key >> kKindShift == static_cast<uint64_t>(formulas::Simple::one_number);
+    const bool may_be = draws_integers(problem.inputs[index]) || std::ranges::any_of(problem.inputs, is_larger);
+    return one_number && !may_be ? Distribution::ordinary : distribution;
   }
   const bool far_f16 = distribution == Distribution::offset && formulas::is_far_offset(draw_key) &&
                        std::ranges::count(problem.inputs, DType::f16, &benchsuite::Tensor::dtype) > 0;
@@ -360,16 +381,16 @@ bool is_disguise(Distribution distribution) {
          distribution == Distribution::stray;
 }
 
-int64_t regular_ways(const benchsuite::Problem& problem) {
+int64_t ways_of_one_input(const benchsuite::Problem& problem) {
   return static_cast<int64_t>(kKinds * problem.inputs.size());
 }
 
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution) {
   if (distribution == Distribution::patchwork || distribution == Distribution::ordered) return 2;
   if (distribution == Distribution::tiny) return problem.inputs.size() > 1 ? 2 : 1;
-  if (distribution == Distribution::regular) {
+  if (distribution == Distribution::regular || distribution == Distribution::simple) {
     const auto shapes = std::ranges::count(problem.workloads, benchsuite::Role::test, &benchsuite::Workload::role);
-    return static_cast<int>(std::clamp<int64_t>(regular_ways(problem) / std::max<int64_t>(shapes, 1) + 1, 2, 4));
+    return static_cast<int>(std::clamp<int64_t>(ways_of_one_input(problem) / std::max<int64_t>(shapes, 1) + 1, 2, 4));
   }
   if (distribution != Distribution::non_finite) return 1;
   const bool short_of_rows = std::any_of(problem.inputs.begin(), problem.inputs.end(), [&](const auto& tensor) {
@@ -395,6 +416,13 @@ bool counts_to(const benchsuite::Problem& problem, const core::Bindings& axes, d
   });
 }
 namespace {
+// How many rows of a simple draw are one number: each by itself, those along the last dimension but one, or all.
+int64_t rows_alike(const FillArgs& args, const benchsuite::Tensor& tensor, const core::Bindings& axes) {
+  const size_t rank = tensor.shape.size();
+  const int64_t rows = args.elements / args.columns, inner = rank > 1 ? tensor.shape[rank - 2].eval(axes) : 1;
+  statistics::Keys keys(statistics::one_way(args.key));
+  return std::array{int64_t{1}, int64_t{1}, inner, rows}[keys.below(4)];
+}
 // About how many rows meet in one sum: all, or those along the longest dimension.
 int64_t rows_of_a_sum(const FillArgs& args, const benchsuite::Tensor& tensor, const core::Bindings& axes) {
   int64_t longest = 1;
@@ -430,7 +458,7 @@ FillArgs fill_args(const benchsuite::Tensor& tensor, const core::Bindings& axes,
   }
   if (init.is_triangular()) args.matrix_rows = tensor.shape[tensor.shape.size() - 2].eval(axes);
   if (draws_integers(tensor)) args.number = number;
-  args.is_vector = tensor.shape.size() == 1;
+  if (distribution == Distribution::simple) args.rows_alike = rows_alike(args, tensor, axes);
   if (distribution == Distribution::far_rows) args.rows_of_a_sum = rows_of_a_sum(args, tensor, axes);
   std::copy_n(std::array<double, 4>{NAN, INFINITY, -INFINITY, -NAN}.begin(), 4, args.special);
   if (tensor.init.has_structured_rows()) return args;

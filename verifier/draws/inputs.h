@@ -42,15 +42,17 @@ bool is_disguise(Distribution distribution);  // ordinary among them
 // first row gets, NaN, inf, -inf, or all of them, and the rows take turns: short tensors must meet each.
 constexpr unsigned kKinds = 4;
 uint64_t with_kind(uint64_t key, unsigned kind);
-// The key of a regular draw: of one of formulas::Regular's kinds and of one input; the kinds take turns first.
-uint64_t regular_key(uint64_t key, uint64_t turn);
+// The key of a regular or a simple draw: of one of formulas::Regular's or Simple's kinds and of one input; the kinds
+// take turns first.
+uint64_t key_of_one_input(uint64_t key, uint64_t turn);
 // The key of input `index` of `inputs` in a draw with this key, whose kind it has. In exact_products draws of two
 // inputs, one has numbers with all bits of the significand and the other powers of two.
 uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution distribution, size_t index, size_t inputs);
 
 // What input `index` draws where all draw `distribution`: extremes, far offsets of f16 and named ones of numbers that
 // do not count are of one input, half the time the largest, and the others are ordinary, so that their products stay
-// finite. Tiny are all inputs (kind 0), or one, chosen so. One input is regular: see regular_key.
+// finite. Tiny are all inputs (kind 0), or one, chosen so. One input is regular or simple: see
+// key_of_one_input; beside a simple one others are ordinary or have spikes.
 Distribution distribution_of(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution,
                              uint64_t draw_key, size_t index);
 
@@ -69,7 +71,8 @@ class DrawKeys {
     if (distribution == Distribution::exact_products) return with_kind(keys_.next(), kind_of_products_++);
     if (distribution == Distribution::one_scale) return with_kind(keys_.next(), kind_of_scale_++);
     if (distribution == Distribution::tiny) return with_kind(keys_.next(), kind_of_tiny_++);
-    if (distribution == Distribution::regular) return regular_key(keys_.next(), regular_turn_++);
+    if (distribution == Distribution::regular) return key_of_one_input(keys_.next(), regular_turn_++);
+    if (distribution == Distribution::simple) return key_of_one_input(keys_.next(), simple_turn_++);
     if (distribution == Distribution::offset) return with_kind(keys_.next(), kind_of_offset_++);
     if (distribution == Distribution::ordered) return with_kind(keys_.next(), kind_of_order_++);
     if (distribution == Distribution::named) return with_kind(keys_.next(), kind_of_number_++);
@@ -84,16 +87,17 @@ class DrawKeys {
 
   statistics::Keys& keys_;
   uint64_t regular_turn_ = keys_.below(uint64_t{1} << 20);  // any input may be the first
+  uint64_t simple_turn_ = regular_turn_;
   unsigned kind_ = static_cast<unsigned>(regular_turn_ % kKinds), kind_of_products_ = kind_, kind_of_scale_ = kind_,
            kind_of_tiny_ = kind_, kind_of_order_ = kind_, kind_of_number_ = kind_, kind_of_offset_ = kind_,
            kind_of_value_ = kind_, kind_of_input_ = kind_;
 };
 
-// The ways in which inputs can be regular: each input in each kind.
-int64_t regular_ways(const benchsuite::Problem& problem);
+// The ways in which inputs can be regular, or simple: each input in each kind.
+int64_t ways_of_one_input(const benchsuite::Problem& problem);
 
 // How many draws of a distribution at each test shape show all it has: short inputs have fewer rows than there are
-// kinds of them, and inputs are regular in each way, though in no more than four at one shape.
+// kinds of them, and inputs are regular and simple in each way, though in no more than four of each at one shape.
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution);
 
 // The number of a named draw, as near to it as an element of this input may lie. Where several inputs meet in sums,

@@ -4,7 +4,7 @@
 // Patches alone go further.
 #pragma once
 
-#include "verifier/formulas/rows.h"
+#include "verifier/formulas/simple.h"
 
 namespace verifier::formulas {
 
@@ -125,13 +125,14 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t colum
     case Distribution::regular: {  // between -2 and 2 times the scale, and exceptions beyond
       const double size = (narrow ? 8 : 32) * (c.unit < 0.5 ? -1 - c.unit : 0.5 + c.unit);
       const double within = 4 * regular(args, row, column, size / 4 + 0.5) - 2;
-      const bool has_ones = args.key >> 62 == static_cast<uint64_t>(Regular::identity) || is_one_number(args);
-      return has_ones ? within : args.scale * within;
+      return args.key >> 62 == static_cast<uint64_t>(Regular::identity) ? within : args.scale * within;
     }
     case Distribution::far_elements:
       return value / 4 - (hot ? 0 : args.scale * row.scale);
     case Distribution::far_rows:
       return value / 8 - args.scale * row.scale;
+    case Distribution::simple:
+      return simple(args, row, false, value, column, c);
     default:
       return value;
   }
@@ -180,18 +181,13 @@ HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column,
       return args.low + width * regular(args, row, column, c.unit);
     case Distribution::far_rows:
       return has_both_signs(args) ? args.high * row.size * (1 - c.unit / 16) : value;
+    case Distribution::simple:
+      return simple(args, row, true, value, column, c);
     default:
       return value;
   }
 }
 
-HOST_DEVICE int64_t clamped(int64_t value, int64_t least, int64_t most) {
-  return value < least ? least : value > most ? most : value;
-}
-HOST_DEVICE int64_t any_integer(const FillArgs& args, uint32_t high, uint32_t low) {
-  const uint64_t least = static_cast<uint64_t>(args.least), count = static_cast<uint64_t>(args.most) - least + 1;
-  return static_cast<int64_t>(least + below(count, high, low));
-}
 // The values of a draw with few: by index.
 HOST_DEVICE int64_t one_of_few(const FillArgs& args, uint64_t index) {
   const Quad few = drawn_for(Purpose::few, 0, args.key), more = drawn_for(Purpose::more_of_few, 0, args.key);
@@ -257,6 +253,8 @@ HOST_DEVICE int64_t integer(const FillArgs& args, int64_t index, uint32_t first,
     case Distribution::exact:
     case Distribution::exact_products:
       return clamped(static_cast<int64_t>(below(2 * kMostExact + 1, first, 0)) - kMostExact, args.least, args.most);
+    case Distribution::simple:
+      return simple_integer(args, index, first, second);
     case Distribution::patchwork: {
       if (const int64_t window = window_of_row(args, index / args.columns); window > 0) {
         return in_window(args, index / args.columns, window, first, second);

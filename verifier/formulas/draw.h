@@ -40,6 +40,7 @@ enum class Distribution : int64_t {
   // above the others; or, for products, rows of one number each, few of which make the score that is so far above.
   far_elements,
   far_rows,
+  simple,  // one input has content of which something is true throughout (see Simple), with spikes in others at times
 };
 
 // The change that a patch makes to the elements that it covers.
@@ -93,7 +94,7 @@ struct FillArgs {
   double grain;           // of patchwork: content is a multiple of it; 0: of nothing
   double number;          // that the candidate's source names, of a named draw
   int64_t rows_of_a_sum;  // of far rows
-  int64_t is_vector;      // has the tensor one dimension?
+  int64_t rows_alike;     // of a simple draw: so many rows together are one number
   int64_t patch_count;
   Patch patches[kMostPatches];
 };
@@ -110,6 +111,14 @@ HOST_DEVICE Quad drawn_for(Purpose purpose, int64_t index, uint64_t key) {
   return philox({static_cast<uint32_t>(index), static_cast<uint32_t>(static_cast<uint64_t>(index) >> 32),
                  static_cast<uint32_t>(purpose), 0},
                 key);
+}
+
+HOST_DEVICE int64_t clamped(int64_t value, int64_t least, int64_t most) {
+  return value < least ? least : value > most ? most : value;
+}
+HOST_DEVICE int64_t any_integer(const FillArgs& args, uint32_t high, uint32_t low) {
+  const uint64_t least = static_cast<uint64_t>(args.least), count = static_cast<uint64_t>(args.most) - least + 1;
+  return static_cast<int64_t>(least + below(count, high, low));
 }
 
 // One element's share of chance.

@@ -8,8 +8,7 @@ namespace verifier::formulas {
 // The kinds of a regular draw. The two highest bits of its key choose one; rare elements are exceptions to it.
 enum class Regular : uint32_t {
   constant_rows,  // each row is one number, and has one exception
-  equal_rows,     // all rows are the same; here and below, a drawn row and one in 64 has an exception. A vector is one
-                  // number without exception: weights begin as ones, and biases as zeros
+  equal_rows,     // all rows are the same; here and below, a drawn row and one in 64 has an exception
   identity,       // ones on the diagonal, zeros elsewhere
   symmetric,      // its own transpose
 };
@@ -59,6 +58,7 @@ HOST_DEVICE bool draws_rows(const FillArgs& args) {
     case Distribution::regular:
     case Distribution::far_elements:
     case Distribution::far_rows:
+    case Distribution::simple:
       return true;
     default:
       return false;
@@ -202,16 +202,12 @@ HOST_DEVICE double ordered(const FillArgs& args, const Row& row, int64_t column,
 HOST_DEVICE double regular_unit(const FillArgs& args, int64_t index) {
   return unit_of(drawn_for(Purpose::regular, index, args.key).x);
 }
-HOST_DEVICE bool is_one_number(const FillArgs& args) {
-  return args.key >> 62 == static_cast<uint64_t>(Regular::equal_rows) && args.is_vector != 0;
-}
 HOST_DEVICE double number_of_row(const FillArgs& args, const Row& row) {
   const Quad drawn = drawn_for(Purpose::regular, row.index, args.key);
   if (drawn.y % 2 == 0) return 0.75;                 // a one, such as weights begin with
   return drawn.y % 4 == 1 ? 0.5 : unit_of(drawn.x);  // a zero, or any number
 }
 HOST_DEVICE bool has_exception(const FillArgs& args, const Row& row) {
-  if (is_one_number(args)) return false;
   if (args.key >> 62 == static_cast<uint64_t>(Regular::constant_rows)) return true;
   const int64_t rows = (args.elements + args.columns - 1) / args.columns;
   const Quad certain = drawn_for(Purpose::regular, -1 - rows, args.key);  // a number that no row has
@@ -226,7 +222,7 @@ HOST_DEVICE double regular(const FillArgs& args, const Row& row, int64_t column,
     case Regular::constant_rows:
       return number_of_row(args, row);
     case Regular::equal_rows:
-      return is_one_number(args) ? number_of_row(args, row) : regular_unit(args, column);
+      return regular_unit(args, column);
     case Regular::identity:
       return column == across ? 0.75 : 0.5;
     default:

@@ -100,6 +100,8 @@ HOST_DEVICE double ascending(const FillArgs& args, int64_t row, int64_t column) 
 HOST_DEVICE int64_t sorted_integer(const FillArgs& args, int64_t row, int64_t column) {
   if (column == 0) return args.least;
   if (column == args.columns - 1) return args.most;
+  if (is_simple(args, Simple::evenly_spaced))
+    return args.least + (args.most - args.least) / (args.columns - 1) * column;
   const double width = static_cast<double>(args.most) - static_cast<double>(args.least);
   if (args.distribution == static_cast<int64_t>(Distribution::named) && args.number >= 1 && args.number < width) {
     const Quad drawn = drawn_for(Purpose::value_of_quad, row * args.columns + column, args.key);
@@ -141,6 +143,7 @@ HOST_DEVICE double equal_probability(const FillArgs& args, const Quad& drawn, in
 
 // The pieces between ascending numbers add up to 1. One row in eight has a single piece, and one a few equal ones.
 HOST_DEVICE double probability(const FillArgs& args, int64_t row, int64_t column) {
+  if (is_simple(args, Simple::evenly_spaced)) return 1 / static_cast<double>(args.columns);
   const Quad drawn = structure_of_row(args, row);
   const uint64_t shape = below(8, drawn.y, 0);
   if (shape == 1) return equal_probability(args, drawn, column);

@@ -112,20 +112,24 @@ std::optional<Verdict> Checking::come_within_time(Contender& contender, const st
 std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) {
   const benchsuite::Problem& problem = oracle_.problem();
   const std::vector<Distribution> adversarial = draws::adversarial_for(problem);
+  const auto has = [&](Distribution one) { return std::ranges::count(adversarial, one) > 0; };
   const auto any_adversarial = [&] { return adversarial[keys_.below(adversarial.size())]; };
   // The end of a row decides there: whoever leaves it out is found.
   std::vector<Distribution> for_ends;
   for (const Distribution one : {Distribution::dominant, Distribution::extremes}) {
-    if (std::ranges::count(adversarial, one) > 0) for_ends.push_back(one);
+    if (has(one)) for_ends.push_back(one);
   }
-  if (std::ranges::count(adversarial, Distribution::one_value) > 0) {
+  if (has(Distribution::one_value)) {
     for_ends.push_back(Distribution::one_value);  // all elements fall into one bin, segment or row
   }
   if (for_ends.empty()) for_ends.push_back(any_adversarial());
   const auto one_for_ends = [&] { return for_ends[keys_.below(for_ends.size())]; };
   if (depth == Depth::residue) {
     auto verdict = draw(shape, Distribution::ordinary);  // a patch may hide the one element that is wrong
-    return verdict ? verdict : draw(shape, keys_.coin() ? one_for_ends() : draws::draw_disguise(problem, keys_));
+    if (verdict) return verdict;
+    // A short cut for simple content has tails of its own.
+    if (has(Distribution::simple) && keys_.below(4) == 0) return draw(shape, Distribution::simple);
+    return draw(shape, keys_.coin() ? one_for_ends() : draws::draw_disguise(problem, keys_));
   }
   if (depth == Depth::indices) return draw(shape, Distribution::ordinary);
   if (depth == Depth::middle) {
@@ -134,8 +138,7 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
   }
   if (depth == Depth::wide) {
     if (auto verdict = draw(shape, Distribution::ordinary)) return verdict;
-    const bool counts = std::ranges::count(adversarial, Distribution::one_value) > 0;
-    return counts && !dear ? draw(shape, Distribution::one_value) : std::nullopt;
+    return has(Distribution::one_value) && !dear ? draw(shape, Distribution::one_value) : std::nullopt;
   }
   if (depth == Depth::values) {
     // Each number in each way where they are few; a length that a kernel divides is a multiple by chance.
@@ -155,9 +158,13 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
     return std::nullopt;
   }
   if (depth == Depth::square) {
-    if (std::ranges::count(adversarial, Distribution::regular) == 0) return std::nullopt;
-    for (int64_t i = std::min(2 * draws::regular_ways(problem), traits_.check.square_draws); i > 0; --i) {
+    if (!has(Distribution::regular)) return std::nullopt;
+    const int64_t ways = draws::ways_of_one_input(problem), most = traits_.check.square_draws;
+    for (int64_t i = std::min(2 * ways, most); i > 0; --i) {
       if (auto verdict = draw(shape, Distribution::regular)) return verdict;
+    }
+    for (int64_t i = std::min(ways, most); i > 0; --i) {
+      if (auto verdict = draw(shape, Distribution::simple)) return verdict;
     }
     return std::nullopt;
   }
@@ -167,13 +174,15 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
     if (depth == Depth::longer) {
       chosen.push_back(adversarial[middle_turn_++ % adversarial.size()]);
       // A kernel may keep candidates in a buffer that an ascending row overflows.
-      if (std::ranges::count(adversarial, Distribution::ordered) > 0) chosen.push_back(Distribution::ordered);
+      if (has(Distribution::ordered)) chosen.push_back(Distribution::ordered);
       // Only long rows have so many small terms that they count.
       if (const auto far_below = draws::far_for(problem)) chosen.push_back(*far_below);
+      // Sums of whole numbers overflow only in long rows.
+      if (has(Distribution::simple)) chosen.push_back(Distribution::simple);
     }
     if (dear) chosen = {chosen[dear_turn_++ % chosen.size()]};
-    const bool has_exact = std::ranges::count(adversarial, Distribution::exact) > 0;
-    if (has_exact && draws::terms_of_sums(problem, shape.axes) > kLongSum) chosen.push_back(Distribution::exact);
+    const bool is_long_sum = draws::terms_of_sums(problem, shape.axes) > kLongSum;
+    if (has(Distribution::exact) && is_long_sum) chosen.push_back(Distribution::exact);
     for (const Distribution distribution : chosen) {
       if (auto verdict = draw(shape, distribution, traits_.check.far_patience)) return verdict;
     }

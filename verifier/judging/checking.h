@@ -53,11 +53,11 @@ class Checking {
   // How many draws a shape sees. A longer and a far shape see one of theirs where launches are dear.
   enum class Depth {
     glance,   // one ordinary draw, repeated
-    residue,  // an ordinary one; and one that may be ordinary or not, or in which the ends of rows decide
+    residue,  // an ordinary one; and one that may be ordinary or not, in which the ends of rows decide, or a simple one
     middle,   // an ordinary one, and the adversarial distributions in turn
     longer,   // one that may be ordinary or not, and those in which the ends of rows decide, with more patience
     far,      // the same, at an end of the domain, as far as the device reaches
-    square,   // regular ones
+    square,   // regular and simple ones
     wide,     // an ordinary one, and one of a single value where that counts
     indices,  // an ordinary one, where places decide
     values,   // one of each number that the source names

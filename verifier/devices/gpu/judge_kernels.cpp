@@ -22,7 +22,7 @@ std::string without_includes(const std::string& text) {
 std::string judge_kernels_source(const std::filesystem::path& folder) {
   std::string source = core::read_file(folder / "judge_common.cu") + "\n";
   for (const char* shared :
-       {"philox.h", "draw.h", "rows.h", "content.h", "structures.h", "poison_word.h", "tile_errors.h"}) {
+       {"philox.h", "draw.h", "rows.h", "simple.h", "content.h", "structures.h", "poison_word.h", "tile_errors.h"}) {
     source += without_includes(core::read_file(folder.parent_path() / "formulas" / shared));
   }
   for (const char* part : {"judge_inputs.cu", "judge_poison.cu", "judge_statistics.cu"}) {
