@@ -299,6 +299,37 @@ std::vector<core::Bindings> draw_shapes_of_long_counts(const benchsuite::Problem
   return shapes;
 }
 
+std::vector<core::Bindings> draw_shapes_of_even_segments(const benchsuite::Problem& problem, int64_t most_elements,
+                                                         int64_t most_flops, statistics::Keys& keys) {
+  struct Lengths {
+    int64_t least_segments, most_segments, least_half, most_half;  // a length is twice a half and one
+  };
+  constexpr Lengths kLong{3, 7, 16, 48}, kShort{24, 40, 2, 6};
+  constexpr uint64_t kOthers = 4;
+  std::vector<core::Bindings> shapes;
+  for (const benchsuite::Tensor& ends : problem.inputs) {
+    if (ends.init.kind != benchsuite::Init::sorted || core::is_floating(ends.dtype) || ends.shape.size() != 1) continue;
+    for (const Lengths& lengths : {kLong, kShort}) {
+      core::Bindings axes;
+      for (const benchsuite::Axis& axis : problem.axes) {
+        axes[axis.name] = into_domain(axis, axis.min + static_cast<int64_t>(keys.below(kOthers)));
+      }
+      for (const benchsuite::Axis& axis : problem.axes) {
+        if (ends.shape[0].names().contains(axis.name)) {
+          axes[axis.name] = draw_between(axis, lengths.least_segments, lengths.most_segments, keys);
+        }
+      }
+      const int64_t segments = std::max<int64_t>(ends.shape[0].eval(axes) - 1, 1);
+      const int64_t length = 2 * draw_between(lengths.least_half, lengths.most_half, keys) + 1;
+      for (const benchsuite::Axis& axis : problem.axes) {
+        if (ends.init.most.names().contains(axis.name)) axes[axis.name] = into_domain(axis, segments * length);
+      }
+      if (small_enough(problem, axes, most_elements, most_flops)) shapes.push_back(std::move(axes));
+    }
+  }
+  return shapes;
+}
+
 std::vector<core::Bindings> draw_square_shape(const benchsuite::Problem& problem, int64_t most_elements,
                                               int64_t most_flops, statistics::Keys& keys) {
   constexpr int64_t kLeastSide = 256, kMostSide = 1024;

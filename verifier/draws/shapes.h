@@ -67,6 +67,11 @@ std::vector<core::Bindings> draw_shapes_of_long_rows(const benchsuite::Problem& 
 std::vector<core::Bindings> draw_shapes_of_long_counts(const benchsuite::Problem& problem, int64_t most_elements,
                                                        int64_t most_flops, statistics::Keys& keys);
 
+// For each sorted input of integers, the ends of segments, two shapes in which all segments may be equally long: a few
+// of 33 to 97 rows, and 24 to 40 of 5 to 13. The lengths are odd.
+std::vector<core::Bindings> draw_shapes_of_even_segments(const benchsuite::Problem& problem, int64_t most_elements,
+                                                         int64_t most_flops, statistics::Keys& keys);
+
 // Every combination of the axes' least and greatest values; where a tensor has more elements, one nearer.
 std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements);
 

@@ -323,6 +323,22 @@ TEST(Shapes, SquaresAreSquaresWhereTheLimitsAllow) {
   EXPECT_TRUE(draw_square_shape(shipped_problem("sum_f32"), 1 << 20, 1 << 20, keys).empty());
 }
 
+TEST(Shapes, SegmentsMayBeEquallyLong) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    statistics::Keys keys(seed);
+    const auto shapes = draw_shapes_of_even_segments(shipped_problem("segmented_sum_f32"), 1 << 20, 8'000'000, keys);
+    ASSERT_EQ(shapes.size(), 2u);
+    for (const core::Bindings& axes : shapes) {
+      EXPECT_EQ(axes.at("T") % axes.at("S"), 0);
+      EXPECT_EQ(axes.at("T") / axes.at("S") % 2, 1);
+    }
+    EXPECT_GE(shapes[0].at("T") / shapes[0].at("S"), 33);
+    EXPECT_GE(shapes[1].at("S"), 24);
+  }
+  statistics::Keys keys(1);
+  EXPECT_TRUE(draw_shapes_of_even_segments(shipped_problem("gemm_f32"), 1 << 20, 8'000'000, keys).empty());
+}
+
 TEST(Shapes, FarOnesEndTheDomainAndPass32Bits) {
   statistics::Keys keys(4);
   const benchsuite::Problem rows = shipped_problem("row_sum_f32");

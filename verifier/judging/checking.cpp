@@ -286,6 +286,11 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
       })) {
     return verdict;
   }
+  if (auto verdict = all_of(contender, "unseen", Depth::square, [&] {
+        return draws::draw_shapes_of_even_segments(problem, policy.square_elements, policy.square_flops, keys_);
+      })) {
+    return verdict;
+  }
   const int64_t far_flops = std::max(flops, policy.far_flops);
   if (auto verdict = all_of(contender, "unseen", Depth::longer, [&] {
         return draws::draw_long_shapes(problem, backend, policy.far_elements, far_flops, keys_);
