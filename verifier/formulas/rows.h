@@ -92,7 +92,7 @@ HOST_DEVICE double in_another_base(uint32_t drawn) {
 // tile of rows may be left out as a whole.
 HOST_DEVICE void draw_far_row(const FillArgs& args, const Quad& drawn, Row& row) {
   const Quad few = drawn_for(Purpose::few, 0, args.key);
-  const double most = fmin(fmax(static_cast<double>(args.rows_of_a_sum / 2), 32), 0x1p14), unit = unit_of(few.x);
+  const double most = fmin(fmax(static_cast<double>(args.rows_of_a_sum / 2), 32.0), 0x1p14), unit = unit_of(few.x);
   const bool high = unit_of(drawn.x) * most * exp2(log2(32 / most) * unit * unit) < 1;
   row.scale = high ? 0 : 6.25 / sqrt(static_cast<double>(args.columns));
   const int64_t stretch = int64_t{1} << 4 * below(4, few.y, 0);

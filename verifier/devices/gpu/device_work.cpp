@@ -42,7 +42,7 @@ std::vector<T> DeviceWork::fetch(size_t count) {
 void DeviceWork::fill(DevicePtr at, const benchsuite::Tensor& tensor, const core::Bindings& axes,
                       draws::Distribution distribution, uint64_t key, double number) {
   const formulas::FillArgs args = draws::fill_args(tensor, axes, distribution, key, number);
-  module_.function("kw_fill")(blocks_, kBlock, at, args);
+  module_.function(fill_kernel(args))(blocks_, kBlock, at, args);
   if (args.patch_count > 0) module_.function("kw_patch")(blocks_, kBlock, at, args);
 }
 

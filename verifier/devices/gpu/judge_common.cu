@@ -112,8 +112,8 @@ __device__ __forceinline__ void store_integer(void* out, int64_t dtype, int64_t 
 }
 
 constexpr unsigned kMostThreads = 256;           // of a block
-// Blocks of a multiprocessor, at least: they leave a thread 64, 80 or 128 registers.
-constexpr unsigned kBlocks = 4, kFewBlocks = 3, kFewestBlocks = 2;
+// Blocks of a multiprocessor, at least: they leave a thread 64 or 128 registers.
+constexpr unsigned kBlocks = 4, kFewBlocks = 2;
 __device__ __forceinline__ int64_t thread_index() {
   return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }

@@ -8,15 +8,6 @@ enum Init { normal, uniform, integers };
 __device__ __forceinline__ bool draws_integers(const FillArgs& args) {
   return args.kind == integers || args.dtype >= i8;
 }
-__device__ __forceinline__ bool draws(const FillArgs& args, Distribution distribution) {
-  return args.distribution == static_cast<int64_t>(distribution);
-}
-// Is the content, patches aside, what the problem's init says?
-__device__ __forceinline__ bool is_plain(const FillArgs& args) {
-  return args.grain == 0 && args.matrix_rows == 0 &&
-         (draws(args, Distribution::ordinary) || draws(args, Distribution::patchwork) ||
-          draws(args, Distribution::stray));
-}
 
 __device__ __forceinline__ float component(const float4& v, int k) {
   return k == 0 ? v.x : k == 1 ? v.y : k == 2 ? v.z : v.w;
@@ -119,14 +110,13 @@ __device__ __forceinline__ void fill_floats(void* out, const FillArgs& args) {
     const float4 n = normals(first);
     int64_t index = by_rows ? quad * 4 / args.columns : 0, column = quad * 4 - index * args.columns;
     Row row = {0, 1, 0, false, 0, 0};
-    if (by_rows) row = draw_row(args, index);
 #pragma unroll 1
     for (int k = 0; k < 4; ++k) {
       const int64_t i = quad * 4 + k;
       if (i >= args.elements) break;
-      if (by_rows && column == args.columns) {
-        column = 0;
-        row = draw_row(args, ++index);
+      if (by_rows && (k == 0 || column == args.columns)) {
+        if (k > 0) ++index, column = 0;
+        row = draw_row(args, index);
       }
       const Chance c = chance_of(args.dtype == f64, component(n, k), component(first, k), component(second, k));
       const double value = args.kind == uniform ? bounded(args, row, column, c) : unbounded(args, row, column, c);
@@ -178,28 +168,33 @@ __device__ __forceinline__ double load_element(const void* from, int64_t dtype, 
 
 }  // namespace
 
+// See fill_kernel(). These are most of what is drawn, and need fewer registers than the rest.
+extern "C" __global__ void __launch_bounds__(kMostThreads, kBlocks) kw_fill_plain(void* out, FillArgs args) {
+  if (args.dtype == f32) {
+    fill_ordinary<f32>(out, args);
+  } else if (args.dtype == f16) {
+    fill_ordinary<f16>(out, args);
+  } else if (args.dtype == bf16) {
+    fill_ordinary<bf16>(out, args);
+  } else if (args.dtype == f8e4m3) {
+    fill_ordinary_f8<f8e4m3>(out, args);
+  } else {
+    fill_ordinary_f8<f8e5m2>(out, args);
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(kMostThreads, kFewBlocks) kw_fill(void* out, FillArgs args) {
   if (has_structured_rows(args)) {
     fill_structured(out, args);
   } else if (draws_integers(args)) {
     fill_integers(out, args);
-  } else if (is_plain(args) && args.dtype == f32) {
-    fill_ordinary<f32>(out, args);
-  } else if (is_plain(args) && args.dtype == f16) {
-    fill_ordinary<f16>(out, args);
-  } else if (is_plain(args) && args.dtype == bf16) {
-    fill_ordinary<bf16>(out, args);
-  } else if (is_plain(args) && args.dtype == f8e4m3) {
-    fill_ordinary_f8<f8e4m3>(out, args);
-  } else if (is_plain(args) && args.dtype == f8e5m2) {
-    fill_ordinary_f8<f8e5m2>(out, args);
   } else {
     fill_floats(out, args);
   }
 }
 
-// After kw_fill, where the draw has patches.
-extern "C" __global__ void __launch_bounds__(kMostThreads, kFewestBlocks) kw_patch(void* out, FillArgs args) {
+// After one of them, where the draw has patches.
+extern "C" __global__ void __launch_bounds__(kMostThreads, kFewBlocks) kw_patch(void* out, FillArgs args) {
   for (int64_t p = 0; p < args.patch_count; ++p) {
     const Patch& patch = args.patches[p];
     const int64_t count = patch.elements();

@@ -44,7 +44,7 @@ class JudgeInputs : public testing::Test {
                                    Shape shape = {3, 256}) {
     const auto buffer = judge_->lend<std::byte>(static_cast<size_t>(tensor.bytes(kAxes)));
     const formulas::FillArgs args = draws::fill_args(tensor, kAxes, distribution, key);
-    judge_->launch("kw_fill", shape, buffer.data(), args);
+    judge_->launch(fill_kernel(args), shape, buffer.data(), args);
     judge_->launch("kw_patch", shape, buffer.data(), args);
     return draws::load_elements(tensor.dtype, buffer);
   }
@@ -157,7 +157,8 @@ TEST_F(JudgeInputs, EveryElementIsWrittenAndNothingElse) {
         const std::vector<std::byte> kept(after.begin(), after.end()), kept_before(before.begin(), before.end());
         Tensor x = tensor(dtype);
         x.shape = {Expr::constant(elements)};
-        judge_->launch("kw_fill", {2, 64}, content.data(), draws::fill_args(x, {}, draws::Distribution::ordinary, 9));
+        const formulas::FillArgs args = draws::fill_args(x, {}, draws::Distribution::ordinary, 9);
+        judge_->launch(fill_kernel(args), {2, 64}, content.data(), args);
         EXPECT_TRUE(std::equal(kept.begin(), kept.end(), after.begin()));
         EXPECT_TRUE(std::equal(kept_before.begin(), kept_before.end(), before.begin()));
         for (const double v : draws::load_elements(dtype, content.first(static_cast<size_t>(elements) * size))) {

@@ -35,6 +35,16 @@ sandbox::OwnKernels own_kernels(const std::filesystem::path& folder) {
   return {judge_kernels_source(folder), core::read_file(folder / "run_kernels.cu")};
 }
 
+const char* fill_kernel(const formulas::FillArgs& args) {
+  using benchsuite::Init;
+  const auto dtype = static_cast<core::DType>(args.dtype);
+  const bool of_bounds_or_normal =
+      args.kind == static_cast<int64_t>(Init::normal) || args.kind == static_cast<int64_t>(Init::uniform);
+  const bool plain = of_bounds_or_normal && args.grain == 0 && core::is_floating(dtype) && dtype != core::DType::f64 &&
+                     draws::is_disguise(static_cast<draws::Distribution>(args.distribution));
+  return plain ? "kw_fill_plain" : "kw_fill";
+}
+
 draws::Survivors joined(std::span<const draws::Survivors> partials) {
   draws::Survivors all;
   for (const draws::Survivors& one : partials) {

@@ -1,7 +1,7 @@
 // The host's side of judge_*.cu: argument layouts, result structs, and how the results of blocks
 // are joined. The kernels, whose arguments are pointers to device memory and 64-bit integers unless said otherwise:
 //
-//   kw_fill(void* out, FillArgs args)                                                      fill_input, without patches
+//   kw_fill_plain(void* out, FillArgs args), kw_fill(void* out, FillArgs args)             fill_input, without patches
 //   kw_patch(void* out, FillArgs args)                                                     its patches, afterwards
 //   kw_poison(uint8* bytes, int64 size, uint64 key)                                        fill_poison, the same bytes
 //   kw_find_poison(const void* bytes, int64 element_bytes, int64 elements, uint64 key,
@@ -45,6 +45,10 @@
 namespace verifier::devices::gpu {
 
 inline constexpr int64_t kJudgeBlock = 256;  // threads of a block, which may have no more
+
+// The kernel that fills so: kw_fill_plain for floats of at most 32 bits that are, patches aside, what the problem's
+// init says, and kw_fill for all else.
+const char* fill_kernel(const formulas::FillArgs& args);
 
 // Their source: the files judge_*.cu of `folder` (core::Paths::gpu_kernels) and the formulas beside it, as one. Throws
 // core::InputError when one is missing.

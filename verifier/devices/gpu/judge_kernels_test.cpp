@@ -387,7 +387,7 @@ TEST(JudgeKernelsChecked, NoKernelRacesOrLeavesItsBuffers) {
     tensor.init.most = core::Expr::constant(1);
     for (const draws::Distribution distribution : draws::all_distributions()) {
       const formulas::FillArgs args = draws::fill_args(tensor, {}, distribution, 5);
-      judge.launch("kw_fill", shape, buffer.data(), args);
+      judge.launch(fill_kernel(args), shape, buffer.data(), args);
       judge.launch("kw_patch", shape, buffer.data(), args);
     }
   }
@@ -410,7 +410,7 @@ void expect_compiled(const std::string& source, size_t kernels) {
     EXPECT_EQ(built->log, "");
   }
 }
-TEST(JudgeKernelsNvrtc, Compile) { expect_compiled(judge_kernels_source(core::installed_paths().gpu_kernels()), 12); }
+TEST(JudgeKernelsNvrtc, Compile) { expect_compiled(judge_kernels_source(core::installed_paths().gpu_kernels()), 13); }
 TEST(RunKernelsNvrtc, Compile) {
   expect_compiled(core::read_file(core::installed_paths().gpu_kernels() / "run_kernels.cu"), 7);
 }

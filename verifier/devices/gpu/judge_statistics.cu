@@ -176,7 +176,7 @@ __device__ __forceinline__ Quanta quanta(const void* output, const double* refer
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(kMostThreads, kFewestBlocks)
+extern "C" __global__ void __launch_bounds__(kMostThreads, kFewBlocks)
     kw_tile_errors(const void* output, const double* reference, const void* naive, int64_t dtype, Tiling tiling,
                    TileErrors* tiles) {
   const NumberRange range = range_of(dtype);
