@@ -115,7 +115,7 @@ void Scheduler::poll() {
 }
 
 void Scheduler::may_switch(const void* address, const void* site, const void* frame) {
-  if (launch_->together == 1 || muted() || on_stack(reinterpret_cast<uintptr_t>(address))) return;
+  if (!launch_->switches || muted() || on_stack(reinterpret_cast<uintptr_t>(address))) return;
   if (draw() >> 62 != 0) return;
   set_site(site, frame);
   give_way();

@@ -439,7 +439,7 @@ TEST(RacesBetweenBlocks, AreNoneBehindABarrierOfTheirCluster) {
   }
 }
 
-// Blocks run together, and others go on between a read and the exchange that relies on it.
+// Threads of a block, and of blocks that run together, go on between a read and the exchange that relies on it.
 TEST(Contention, AnExchangeFailsAsOthersComeBefore) {
   Device device(R"(
       extern "C" __global__ void once(int* data, int n) {
@@ -471,6 +471,11 @@ TEST(Contention, AnExchangeFailsAsOthersComeBefore) {
   EXPECT_LT(count(), 20 * kBlocks);
   ASSERT_FALSE(device.launch("until", kBlocks, 1, Order::seeded));
   EXPECT_EQ(count(), 20 * kBlocks);
+  constexpr int kThreads = 7;
+  ASSERT_FALSE(device.launch("once", 1, kThreads, Order::seeded));
+  EXPECT_LT(count(), 20 * kThreads);
+  ASSERT_FALSE(device.launch("until", 1, kThreads, Order::seeded));
+  EXPECT_EQ(count(), 20 * kThreads);
 }
 
 // Each block leaves a value and raises a flag; the next one waits for the flag, which may be seen before the value.

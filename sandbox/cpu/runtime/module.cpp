@@ -265,6 +265,7 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
     if (order == Order::seeded && !launch.cooperative && !launch.overlaps_previous) {
       context.together =
           std::min(grid / blocks, std::clamp<int64_t>(kMostThreads / (blocks * threads), 1, kMostTogether));
+      context.switches = context.together * blocks * threads > 1;
     }
     constexpr size_t kWord = 16;
     const size_t taken = (launch.shared_bytes + kWord - 1) / kWord * kWord;
