@@ -94,6 +94,7 @@ struct Tensor {
 
   int64_t elements(const core::Bindings& axes) const;  // throws core::ExprError
   int64_t bytes(const core::Bindings& axes) const;
+  bool holds_integers() const { return init.kind == Init::integers || !core::is_floating(dtype); }
   // Of an output: the dtype in which a reference gives it.
   core::DType reference_dtype() const {
     return core::is_floating(dtype) || comparison.rule == OutputRule::quanta ? core::DType::f64 : dtype;
