@@ -14,9 +14,11 @@ verifier::verdicts::Calibration calibrate(results::archive::Recorder& archive, c
     throw core::InputError("--device", "the cpu device has no calibration: its times are rough and have no bound",
                            "calibrate a GPU, for example --device cuda:0");
   }
-  sandbox::process::WorkerCommand command = judged_device(paths, choice.backend, choice.index).worker;
+  const verifier::judging::JudgedDevice device = judged_device(paths, choice.backend, choice.index);
+  sandbox::process::WorkerCommand command = device.worker;
   command.args.insert(command.args.end(), {"--role", "judge"});
   sandbox::process::Worker judge = sandbox::process::Worker::start(command);
+  verifier::judging::share_device(judge, device.turns_in);
   sandbox::CompilePool pool(gpu_compile_worker(paths, judge.greeting().at("architecture").get<std::string>()),
                             kCompileWorkers);
   const verifier::verdicts::Calibration calibration =

@@ -98,16 +98,22 @@ DeviceSession::DeviceSession(const core::Paths& paths, const DeviceChoice& choic
       choice_(choice),
       device_(label_of(choice, judge_greeting_)),
       pool_(compile_worker(paths, choice, judge_greeting_), compile_workers),
-      first_worker_(devices_of(paths, choice).front().worker),
+      first_(devices_of(paths, choice).front()),
       sanitizer_(choice.backend == benchsuite::Backend::cuda ? find_cuda_tool("compute-sanitizer") : std::nullopt),
       profiler_program_(choice.backend == benchsuite::Backend::cuda ? find_cuda_tool("ncu") : std::nullopt) {}
+
+sandbox::process::Turns DeviceSession::turns_of_first() const {
+  return sandbox::process::Turns(sandbox::process::file_of_turns(first_.turns_in, gpu()));
+}
 
 std::optional<verifier::verdicts::Verdict> DeviceSession::examine(const verifier::judging::Builds& candidate,
                                                                   const benchsuite::Problem& problem,
                                                                   verifier::reference::ReferenceChannel* drawer) {
   if (!sanitizer_) return std::nullopt;
   const std::lock_guard lock(examining_);
-  if (!sanitizers_) sanitizers_.emplace(*sanitizer_, first_worker_);
+  if (!sanitizers_) sanitizers_.emplace(*sanitizer_, first_.worker);
+  const sandbox::process::Turns turns = turns_of_first();
+  const auto turn = turns.beside_others();
   return sanitizers_->examine(candidate, problem, drawer);
 }
 
@@ -116,7 +122,7 @@ void DeviceSession::prepare_examination() {
   const std::unique_lock lock(examining_, std::try_to_lock);
   if (!lock || sanitizers_) return;
   try {
-    sanitizers_.emplace(*sanitizer_, first_worker_);
+    sanitizers_.emplace(*sanitizer_, first_.worker);
   } catch (const core::SystemError&) {  // examine() meets it again, and says so
   }
 }
@@ -145,7 +151,9 @@ std::vector<verifier::verdicts::Counters> DeviceSession::profile(const verifier:
   const std::lock_guard lock(profiling_);
   if (profiler_failures_ >= kMostProfilerFailures) return {};
   try {
-    if (!profiler_) profiler_.emplace(*profiler_program_, first_worker_);
+    if (!profiler_) profiler_.emplace(*profiler_program_, first_.worker);
+    const sandbox::process::Turns turns = turns_of_first();
+    const auto turn = turns.alone();
     std::vector<verifier::verdicts::Counters> counters = profiler_->profile(candidate, problem, drawer);
     profiler_failures_ = 0;
     return counters;

@@ -13,6 +13,7 @@
 #include "core/paths.h"
 #include "core/strict_json.h"
 #include "sandbox/compile_pool.h"
+#include "sandbox/process/turns.h"
 #include "verifier/devices/cuda/profiler.h"
 #include "verifier/devices/cuda/sanitizers.h"
 
@@ -66,6 +67,9 @@ class DeviceSession {
   core::Json environment() const;
 
  private:
+  // Those of this process, for one thread, at the first GPU.
+  sandbox::process::Turns turns_of_first() const;
+
   core::Paths paths_;
   bool hot_;
   search::EventLoop own_event_loop_;  // outlives everything that posts to it
@@ -75,7 +79,7 @@ class DeviceSession {
   DeviceChoice choice_;
   std::string device_;
   sandbox::CompilePool pool_;
-  sandbox::process::WorkerCommand first_worker_;    // of the first device
+  verifier::judging::JudgedDevice first_;           // of all devices
   std::optional<std::filesystem::path> sanitizer_;  // compute-sanitizer, on a GPU
   std::mutex examining_;
   std::optional<verifier::devices::cuda::Sanitizers> sanitizers_;  // by prepare_examination(), or on first use

@@ -172,6 +172,7 @@ verifier::judging::JudgedDevice judged_device(const core::Paths& paths, Backend 
   if (const auto folder = user_cache_folder()) {
     device.own_kernels.kept_in = *folder / "judge-kernels";
     device.own_kernels.made_by = compiled_by(device.worker.program, paths);
+    device.turns_in = *folder;
   }
   device.worker.args.insert(device.worker.args.end(), {"--device", std::to_string(index)});
   if (const char* visible = std::getenv(visible_devices(backend))) {

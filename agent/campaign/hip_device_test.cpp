@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
+
 #include "agent/campaign/baselines.h"
 #include "agent/campaign/calibrations.h"
 #include "agent/campaign/campaign.h"
@@ -13,6 +16,7 @@
 #include "core/error.h"
 #include "results/archive/archive_fixture.h"
 #include "sandbox/compile_pool.h"
+#include "sandbox/process/turns.h"
 #include "verifier/adversarial/adversarial_case.h"
 #include "verifier/judging/judge.h"
 
@@ -50,6 +54,12 @@ class HipBench {
     return judge_.judge(builds, judge_.naive(), effort);
   }
   verifier::judging::Judge& judge() { return judge_; }
+  // Those of another process at the same device.
+  sandbox::process::Turns turns() {
+    const verifier::judging::JudgedDevice device = judged_device(host_.paths(), benchsuite::Backend::hip, 0);
+    return sandbox::process::Turns(
+        sandbox::process::file_of_turns(device.turns_in, judge_.greeting().at("uuid").get<std::string>()));
+  }
 
  private:
   test::TestHip host_;
@@ -98,6 +108,23 @@ TEST(HipDevice, JudgesAKernelFromSourceToTime) {
               HasSubstr("timed_out"));
   const Judgement again = bench.judge(shipped_kernel("vector_add_f32/float4_items.cu"), Effort::screen);
   EXPECT_TRUE(verifier::verdicts::is_correct(again.verdict)) << "after workers were replaced: " << said(again);
+}
+
+TEST(HipDevice, JudgesBesideOthersAndTimesAlone) {
+  using namespace std::chrono_literals;
+  HipBench bench;
+  bench.use("vector_add_f32", {{"N", 65536}});
+  const sandbox::Solution solution = shipped_kernel("vector_add_f32/float4_items.cu");
+  const sandbox::process::Turns others = bench.turns();
+  {
+    const auto turn = others.beside_others();
+    EXPECT_THAT(said(bench.judge(adds("if (i < N) y[i] = a[i] - b[i];"), Effort::screen)), HasSubstr("wrong"));
+  }
+  auto turn = std::make_optional(others.alone());
+  auto judged = std::async(std::launch::async, [&] { return bench.judge(solution, Effort::screen); });
+  EXPECT_EQ(judged.wait_for(4s), std::future_status::timeout);
+  turn.reset();
+  EXPECT_TRUE(verifier::verdicts::is_correct(judged.get().verdict));
 }
 
 // A device that does not start is named with its call; what happens at a candidate's launch, the candidate is charged

@@ -25,6 +25,7 @@ constexpr int64_t kLongSum = 4096;
 }  // namespace
 
 std::optional<Verdict> Checking::at_shape(Contender& contender, const NamedShape& named, const Check& check) {
+  const auto turn = oracle_.device().turns().beside_others();
   const core::Bindings& axes = named.axes;
   const Where where{named.name, sandbox::describe(axes), "ordinary", ""};
   Slots inputs;

@@ -11,6 +11,7 @@
 #include "core/text.h"
 #include "sandbox/naive_solution.h"
 #include "sandbox/process/sealed_memory.h"
+#include "sandbox/process/turns.h"
 #include "verifier/judging/given_inputs.h"
 #include "verifier/judging/messages.h"
 
@@ -79,6 +80,11 @@ uint64_t secret_seed() {
   return seed;
 }
 
+void share_device(Worker& judge, const std::filesystem::path& folder) {
+  const core::UniqueFd file = sandbox::process::file_of_turns(folder, judge.greeting().value("uuid", ""));
+  if (file) judge.request({{"op", "share"}}, {file.get()}, kShortDeadline);
+}
+
 Judge::Judge(JudgedDevice device, JudgeSettings settings)
     : device_(std::move(device)),
       settings_(settings),
@@ -144,7 +150,10 @@ void Judge::use_problem(const benchsuite::Problem& problem, sandbox::CompilePool
 }
 
 sandbox::process::Message Judge::teach(bool look) {
-  if (device_.gpu()) judge_->request({{"op", "kernels"}}, {judge_kernels_.get()}, kShortDeadline);
+  if (device_.gpu()) {
+    share_device(*judge_, device_.turns_in);
+    judge_->request({{"op", "kernels"}}, {judge_kernels_.get()}, kShortDeadline);
+  }
   Json request{{"op", "problem"},
                {"problem", problem_->json_text},
                {"folder", problem_->folder.string()},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,6 +38,7 @@ struct JudgedDevice {
   sandbox::process::WorkerCommand worker;
   benchsuite::Backend backend = benchsuite::Backend::cpu;
   sandbox::OwnKernels own_kernels = {};  // on a GPU
+  std::filesystem::path turns_in = {};   // on a GPU: the folder of share_device(); empty: judges take no turns
   // The worker that computes a problem's reference.py. Throws core::InputError where there is no PyTorch.
   std::function<sandbox::process::WorkerCommand()> pytorch = {};
 
@@ -45,6 +47,10 @@ struct JudgedDevice {
 
 // From the kernel's random source. Throws core::SystemError.
 uint64_t secret_seed();
+
+// Has the judge worker of a GPU take turns with those of other processes that judge there and keep their files in this
+// folder.
+void share_device(sandbox::process::Worker& judge, const std::filesystem::path& folder);
 
 // Owns the run workers and the judge worker of one device. Not for use by two threads at once.
 class Judge {

@@ -16,6 +16,7 @@
 
 #include "benchsuite/problem.h"
 #include "sandbox/process/channel.h"
+#include "sandbox/process/turns.h"
 #include "sandbox/solution.h"
 #include "verifier/comparison/compare.h"
 #include "verifier/comparison/output_rules.h"
@@ -151,6 +152,11 @@ class JudgeDevice {
 
   virtual const DeviceTraits& traits() const = 0;
 
+  // Checks go beside those of other judges of this device, and timing goes alone. Of a device that nobody shares until
+  // its owner says so.
+  const sandbox::process::Turns& turns() const { return turns_; }
+  void share(core::UniqueFd file_of_turns) { turns_ = sandbox::process::Turns(std::move(file_of_turns)); }
+
   // Answers a request of the owner that this kind of device alone knows; nullopt for all others.
   virtual std::optional<core::Json> answer(const std::string& op, sandbox::process::Message& message) = 0;
 
@@ -196,6 +202,9 @@ class JudgeDevice {
   }
   // The clock of the device's processors just now.
   virtual ClockReading read_clock() const { return {}; }
+
+ private:
+  sandbox::process::Turns turns_;
 };
 
 }  // namespace verifier::judging

@@ -5,10 +5,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "benchsuite/problem.h"
+#include "sandbox/process/turns.h"
 #include "verifier/draws/inputs.h"
 #include "verifier/judging/launch_harness.h"
 #include "verifier/verdicts/verdict.h"
@@ -43,6 +45,12 @@ class PairedLaunches {
   virtual std::vector<double> differences() = 0;
   // Holds the candidate's last launch in a slot against what is right; nullopt when it is.
   virtual std::optional<verdicts::Verdict> audit(const verdicts::Where& where, size_t slot) = 0;
+
+  // The turn at the device in which they are timed. It ends with them.
+  void keep(sandbox::process::Turns::Turn turn) { turn_ = std::move(turn); }
+
+ private:
+  sandbox::process::Turns::Turn turn_;
 };
 
 // Sets both sides up on a workload. It, both sides, the oracle and the keys must outlive the result. A Verdict when the

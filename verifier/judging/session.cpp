@@ -32,6 +32,10 @@ class Session {
     const JsonView json(message.json, "judge request");
     const std::string op = json.at("op").string();
     if (op == "problem") return learn(json, message);
+    if (op == "share") {
+      device_.share(std::move(message.fds.at(0)));
+      return {{"ok", true}};
+    }
     const bool checking_build = op == "run_checking_build";
     if (op != "judge" && !checking_build) {
       if (auto answered = device_.answer(op, message)) return std::move(*answered);
@@ -67,6 +71,7 @@ class Session {
                       load_trusted(json.at("naive"), benchsuite::kNaiveFile, message.fds.at(1).get(), false));
     }
     if (!json.at("look").boolean()) return {{"ok", true}};
+    const auto turn = device_.turns().beside_others();
     try {
       const auto found = find_independence(
           oracle_->problem(), device_.traits().backend, kLookingSeed,
@@ -138,7 +143,14 @@ class Session {
     PairedTiming timing(oracle_->problem(), traits.backend, timings.hot ? traits.hot_clock : traits.clock, timings,
                         effort, keys);
     auto measured = timing.measure([&](const benchsuite::Workload& workload) {
-      return open_paired_launches(*oracle_, workload, candidate, incumbent, timings.hot, keys);
+      auto opened = [&] {
+        const auto turn = device_.turns().beside_others();
+        return open_paired_launches(*oracle_, workload, candidate, incumbent, timings.hot, keys);
+      }();
+      if (auto* launches = std::get_if<std::unique_ptr<PairedLaunches>>(&opened)) {
+        (*launches)->keep(device_.turns().alone());
+      }
+      return opened;
     });
     judgement.stages.audit_ms = timing.audit_ms();
     judgement.stages.timing_ms = ms_since(begin) - timing.audit_ms();

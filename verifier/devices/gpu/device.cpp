@@ -213,6 +213,7 @@ class GpuDevice : public judging::JudgeDevice {
     }
     if (op != "calibrate") return std::nullopt;
     const std::string kernels = sandbox::process::read_memory(message.fds.at(0).get());
+    const auto turn = turns().alone();
     return Json{{"calibration", to_json(measure_device(context_, platform_, kernels,
                                                        sandbox::process::read_memory(message.fds.at(1).get())))}};
   }
