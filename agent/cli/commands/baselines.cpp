@@ -14,6 +14,7 @@ namespace {
 struct BaselinesOptions {
   std::vector<std::string> problems, libraries;
   std::string suite, device = "cuda";
+  bool missing = false;
 };
 
 void baselines(const BaselinesOptions& options, Invocation& invocation) {
@@ -33,7 +34,8 @@ void baselines(const BaselinesOptions& options, Invocation& invocation) {
     for (const auto& [name, problem] : data.catalogue.problems) problems.push_back(&problem);
   }
   results::archive::Recorder archive = campaign::open_seeded_archive(invocation.archive, data);
-  campaign::measure_baselines(archive, data.paths, choice, problems, own, campaign::WhichBaselines::all,
+  campaign::measure_baselines(archive, data.paths, choice, problems, own,
+                              options.missing ? campaign::WhichBaselines::missing : campaign::WhichBaselines::all,
                               print_baselines(invocation.json));
 }
 }  // namespace
@@ -45,6 +47,8 @@ void add_baselines_command(CLI::App& app, Invocation& invocation) {
   command->add_option("PROBLEM", options->problems, "The problems, by name or folder (default: all)");
   command->add_option("--suite", options->suite, "A list of problems: core, quick, transformer, shipped");
   command->add_option("--device", options->device, "Which GPU: cuda, cuda:N");
+  command->add_flag("--missing", options->missing,
+                    "Only those that the archive does not have yet, and torch.compile in its default mode alone");
   command
       ->add_option(
           "--library", options->libraries,
