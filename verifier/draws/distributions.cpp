@@ -197,7 +197,9 @@ Distribution distribution_of(const benchsuite::Problem& problem, const core::Bin
   if (distribution == Distribution::simple) {
     if (index != input_of(problem, draw_key)) {
       statistics::Keys keys(statistics::one_way(draw_key));
-      return keys.coin() ? Distribution::ordinary : Distribution::spikes;
+      if (keys.coin()) return Distribution::ordinary;
+      const bool one_number = draw_key >> kKindShift == static_cast<uint64_t>(formulas::Simple::one_number);
+      return keys.coin() && !one_number ? Distribution::simple : Distribution::spikes;
     }
     // What a problem normalises is the largest input, or the only one; a row of one number has no variance.
     const auto is_larger = [&](const benchsuite::Tensor& other) {

@@ -97,7 +97,9 @@ std::vector<core::Bindings> draw_ends_of_axes(const benchsuite::Problem& problem
   for (const benchsuite::Axis& axis : problem.axes) {
     core::Bindings axes = thin_shape(problem, keys);
     axes[axis.name] = axis.max;
-    if (cost_of(problem, axes) <= most_cost) shapes.push_back(std::move(axes));
+    // A table may be far larger than what is read of it.
+    const bool fits = cost_of(problem, axes) <= most_cost && largest_tensor(problem, axes) <= most_cost;
+    if (fits) shapes.push_back(std::move(axes));
   }
   return shapes;
 }

@@ -72,10 +72,12 @@ TEST(SimpleInputs, RowsAreOneNumberEachOrTogether) {
 
 TEST(SimpleInputs, NumbersAreWholeFewAndMany) {
   double largest = 0, least_of_draws = 1e9;
+  int of_both_signs = 0, not_negative = 0;
   for (uint64_t key = 1; key <= kKeys; ++key) {
     const std::vector<double> values = simple_content(twelve_rows(DType::f32), Simple::whole, key);
     for (const double value : values) ASSERT_EQ(value, std::round(value));
     const double most = std::ranges::max(values);
+    (std::ranges::min(values) < 0 ? of_both_signs : not_negative) += 1;
     largest = std::max(largest, most);
     least_of_draws = std::min(least_of_draws, most);
     for (const double value : simple_content(twelve_rows(DType::f16, Init::uniform), Simple::whole, key)) {
@@ -89,25 +91,32 @@ TEST(SimpleInputs, NumbersAreWholeFewAndMany) {
   }
   EXPECT_GT(largest, 16384);
   EXPECT_LE(least_of_draws, 2);
+  EXPECT_GE(of_both_signs, 15);
+  EXPECT_GE(not_negative, 15);
 }
 
-TEST(SimpleInputs, NumbersArePowersOfTwo) {
+// Scales of groups are often powers of two, and tensors often come from bf16, f16 or f8.
+TEST(SimpleInputs, SignificandsHaveFewBits) {
+  std::set<int> most_bits;
   for (uint64_t key = 1; key <= kKeys; ++key) {
-    std::set<double> seen;
-    for (const double value : simple_content(twelve_rows(DType::f32), Simple::powers_of_two, key)) {
-      ASSERT_TRUE(is_power_of_two(value)) << value;
-      seen.insert(value);
+    int most = 0;
+    for (const double value : simple_content(twelve_rows(DType::f32), Simple::few_bits, key)) {
+      int exponent = 0, bits = 1;
+      double significand = std::frexp(std::fabs(value), &exponent) * 2;  // [1, 2)
+      ASSERT_GE(significand, 1) << value;
+      for (; significand != std::floor(significand); significand *= 2) ++bits;
+      most = std::max(most, bits);
     }
-    EXPECT_GE(seen.size(), 6u);
+    most_bits.insert(most);
     for (const double value :
-         simple_content(twelve_rows(DType::f32, Init::uniform, 0.001, 0.1), Simple::powers_of_two, key)) {
-      ASSERT_TRUE(is_power_of_two(value) && value >= 0.001 && value < 0.1) << value;
+         simple_content(twelve_rows(DType::f32, Init::uniform, 0.001, 0.1), Simple::few_bits, key)) {
+      ASSERT_TRUE(value >= 0.001 && value < 0.1) << value;
     }
-    for (const double value :
-         simple_content(twelve_rows(DType::i32, Init::integers, 0, 100), Simple::powers_of_two, key)) {
+    for (const double value : simple_content(twelve_rows(DType::i32, Init::integers, 0, 100), Simple::few_bits, key)) {
       ASSERT_TRUE(is_power_of_two(value) && value <= 64) << value;
     }
   }
+  EXPECT_EQ(most_bits, (std::set{1, 4, 8, 11}));
 }
 
 // Positions, for which a kernel may copy a block at once, follow each other from any first.
@@ -151,18 +160,23 @@ TEST(SimpleInputs, TheLargestInputIsNotOneNumber) {
   const auto x = static_cast<size_t>(std::ranges::find(problem.inputs, "x", &Tensor::name) - problem.inputs.begin());
   std::set<std::pair<size_t, unsigned>> seen;
   std::set<Distribution> beside;
+  int together = 0;
   for (uint64_t turn = 0; turn < 200; ++turn) {
     const uint64_t key = key_of_one_input(turn * 0x9E3779B97F4A7C15u, turn);
+    size_t simple = 0;
     for (size_t i = 0; i < problem.inputs.size(); ++i) {
       const Distribution of = distribution_of(problem, axes, Distribution::simple, key, i);
       if (of == Distribution::simple) {
+        ++simple;
         seen.insert({i, static_cast<unsigned>(key >> 62)});
       } else {
         beside.insert(of);
       }
     }
+    together += simple == problem.inputs.size();
   }
   EXPECT_EQ(static_cast<int64_t>(seen.size()), ways_of_one_input(problem) - 1);
+  EXPECT_GE(together, 10);
   EXPECT_FALSE(seen.contains({x, static_cast<unsigned>(Simple::one_number)}));
   EXPECT_EQ(beside, (std::set{Distribution::ordinary, Distribution::spikes}));
 }

@@ -75,8 +75,9 @@ std::vector<core::Bindings> draw_shapes_of_even_segments(const benchsuite::Probl
 // Every combination of the axes' least and greatest values; where a tensor has more elements, one nearer.
 std::vector<core::Bindings> corner_shapes(const benchsuite::Problem& problem, int64_t most_elements);
 
-// For each axis the shape in which it is as large as the domain allows, where that costs no more than `most_cost`. The
-// others are small: an array in shared memory has room for the largest size, or has not.
+// For each axis the shape in which it is as large as the domain allows, where that costs no more than `most_cost`, and
+// no tensor has more elements. The others are small: an array in shared memory has room for the largest size, or has
+// not.
 std::vector<core::Bindings> draw_ends_of_axes(const benchsuite::Problem& problem, int64_t most_cost,
                                               statistics::Keys& keys);
 

@@ -208,6 +208,10 @@ TEST(Shapes, ShortAxesAreCheckedAtTheirEnds) {
   ASSERT_FALSE(shapes.empty());
   EXPECT_TRUE(std::ranges::any_of(shapes, [](const core::Bindings& axes) { return axes.at("E") == 256; }));
   for (const core::Bindings& axes : shapes) EXPECT_LE(cost_of(problem, axes), 2'000'000);
+  const benchsuite::Problem decode = shipped_problem("paged_decode_bf16");  // a few of many pages are read
+  for (const core::Bindings& axes : draw_ends_of_axes(decode, 2'000'000, keys)) {
+    EXPECT_LE(largest_tensor(decode, axes), 2'000'000);
+  }
 }
 
 TEST(Shapes, FarOnesOfMultiplesComeNearerUntilTheyFit) {

@@ -41,7 +41,9 @@ HOST_DEVICE double exact_factor(const FillArgs& args, const Chance& c) {
 HOST_DEVICE bool is_large(const FillArgs& args) { return args.narrow == 0 && (args.key >> 62) % 2 == 0; }
 HOST_DEVICE int small_exponent(const FillArgs& args) {
   const uint32_t chance = static_cast<uint32_t>(args.key);
-  return args.narrow != 0 ? -1 - static_cast<int>(below(4, chance, 0)) : -8 - static_cast<int>(below(13, chance, 0));
+  if (args.narrow != 0) return -1 - static_cast<int>(below(4, chance, 0));
+  // Half of them where a series in place of an exponential would be off by a little.
+  return (chance & 1) != 0 ? -1 - static_cast<int>(below(7, chance, 0)) : -8 - static_cast<int>(below(13, chance, 0));
 }
 
 // All inputs of a tiny draw are tiny where the two highest bits of the key are 0.

@@ -118,7 +118,8 @@ HOST_DEVICE Row draw_row(const FillArgs& args, int64_t index) {
     row.size = far ? 0 : signed_size;
     row.hot_end = last || (drawn.y & 8) != 0;
   } else if (args.distribution == static_cast<int64_t>(Distribution::far_elements)) {
-    row.scale = 2 + 10 * unit_of(drawn.y);
+    // The longer a row, the smaller are the terms that count together.
+    row.scale = 2 + fmax(10.0, log2(static_cast<double>(args.columns)) * 0.7 + 3) * unit_of(drawn.y);
   } else if (args.distribution == static_cast<int64_t>(Distribution::far_rows)) {
     draw_far_row(args, drawn, row);
   } else if (args.distribution == static_cast<int64_t>(Distribution::ties)) {

@@ -1,5 +1,6 @@
-// Content of which something simple is true throughout, as of weights that begin as ones, counts and masks, scales of
-// groups, and positions. Kernels have short cuts for such inputs, and may look at each element before they take one.
+// Content of which something simple is true throughout, as of weights that begin as ones, counts and pixels, scales of
+// groups, tensors that come from a narrower format, and positions. Kernels have short cuts for such inputs, and may
+// look at each element before they take one.
 #pragma once
 
 #include "verifier/formulas/rows.h"
@@ -9,8 +10,8 @@ namespace verifier::formulas {
 // The two highest bits of a simple draw's key choose one.
 enum class Simple : uint64_t {
   one_number,     // each row is one number, often 1 or 0; or several rows together are
-  whole,          // whole numbers; of integers, multiples of a power of two
-  powers_of_two,  // of either sign
+  whole,          // whole numbers, of both signs or none below zero; of integers, multiples of a power of two
+  few_bits,       // of the significand: powers of two, or numbers that bf16, f16 or f8 holds; integers: powers of two
   evenly_spaced,  // along a row; integers follow each other, segments are equally long, probabilities are equal
 };
 HOST_DEVICE bool is_simple(const FillArgs& args, Simple kind) {
@@ -28,7 +29,13 @@ HOST_DEVICE double end_of_whole(const FillArgs& args) {
   const double end = static_cast<double>(2 << below(4, chance << 1, 0));
   return args.narrow != 0 || (chance & 1) == 0 ? end : fmin(end * 2048, args.most_size / 8);
 }
-HOST_DEVICE double power_below(double value) { return value == 0 ? 0 : copysign(ldexp(1.0, ilogb(value)), value); }
+// The value cut to the bits that the draw keeps of a significand: 1, 4, 8 or 11.
+HOST_DEVICE double cut(const FillArgs& args, double value) {
+  if (value == 0) return 0;
+  const uint64_t which = below(4, static_cast<uint32_t>(args.key), 0);
+  const int exponent = ilogb(value) - (which == 0 ? 0 : which == 1 ? 3 : which == 2 ? 7 : 10);
+  return ldexp(trunc(ldexp(value, -exponent)), exponent);
+}
 
 // An element of an input that is N(0, scale) or U[low, high) as a rule, where an ordinary draw has `value`.
 HOST_DEVICE double simple(const FillArgs& args, const Row& row, bool between_bounds, double value, int64_t column,
@@ -45,17 +52,23 @@ HOST_DEVICE double simple(const FillArgs& args, const Row& row, bool between_bou
                                                                                         : number;
     }
     case Simple::whole: {
-      if (!between_bounds) return rint((2 * c.unit - 1) * end_of_whole(args));
+      if (!between_bounds) {
+        const bool has_both = (args.key >> 24 & 1) != 0;
+        return has_both ? rint((2 * c.unit - 1) * end_of_whole(args)) : floor(c.unit * end_of_whole(args));
+      }
       const double whole = floor(value) < args.low ? ceil(args.low) : floor(value);
       return lies_between_bounds(args, whole) ? whole : value;
     }
-    case Simple::powers_of_two: {
-      const double power = power_below(value);
-      if (!between_bounds || lies_between_bounds(args, power)) return power;
-      return lies_between_bounds(args, 2 * power) ? 2 * power : value;
+    case Simple::few_bits: {
+      const double kept = cut(args, value);
+      if (!between_bounds || lies_between_bounds(args, kept)) return kept;
+      return lies_between_bounds(args, 2 * kept) ? 2 * kept : value;
     }
-    default:
-      return placed((static_cast<double>(column) + 0.5) / static_cast<double>(args.columns));
+    default: {
+      // Sums of numbers of one sign: what cancels exactly leaves other orders of addition no room.
+      const double place = (static_cast<double>(column) + 0.5) / static_cast<double>(args.columns);
+      return between_bounds ? placed(place) : (args.key >> 24 & 1) != 0 ? placed(0.75 + place) : -placed(0.75 + place);
+    }
   }
 }
 
@@ -72,7 +85,7 @@ HOST_DEVICE int64_t simple_integer(const FillArgs& args, int64_t index, uint32_t
       const int64_t unit = int64_t{2} << below(6, static_cast<uint32_t>(args.key), 0);
       return clamped(any_integer(args, first, second) & -unit, args.least, args.most);
     }
-    case Simple::powers_of_two: {
+    case Simple::few_bits: {
       uint64_t bits = 1;
       while (bits < 62 && int64_t{1} << bits <= args.most) ++bits;
       const int64_t power = int64_t{1} << below(bits, first, 0);

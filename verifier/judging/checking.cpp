@@ -163,29 +163,38 @@ std::vector<Checking::NamedShape> Checking::drawn_for_checking_build(const Conte
   const benchsuite::Problem& problem = oracle_.problem();
   const CheckPolicy& policy = traits_.check;
   std::vector<NamedShape> shapes;
-  const auto add = [&](const DrawShapes& draw) {
+  const auto add = [&](const DrawShapes& draw, int64_t most_cost) {
     for (const core::Bindings& axes : with_inputs(draw)) {
-      if (draws::cost_of(problem, axes) > policy.checking_build_cost) continue;
+      if (draws::cost_of(problem, axes) > most_cost) continue;
       const core::Bindings reached = draws::within_reach(contender.plan(), problem, axes, most_threads);
       if (reached == axes || oracle_.can_draw(reached)) shapes.push_back({"unseen", reached});
     }
   };
-  add([&] {
-    return draws::draw_unseen_shapes(problem, traits_.backend, 1, policy.unseen_elements, policy.unseen_flops,
-                                     shape_keys_);
-  });
+  add(
+      [&] {
+        return draws::draw_unseen_shapes(problem, traits_.backend, 1, policy.unseen_elements, policy.unseen_flops,
+                                         shape_keys_);
+      },
+      policy.checking_build_cost);
   if (effort == Effort::confirm) {
-    add([&] { return draws::draw_residue_shapes(problem, policy.checking_build_residues, shape_keys_); });
-    add([&] { return draws::draw_ends_of_axes(problem, policy.checking_build_cost, shape_keys_); });
-    add([&] {
-      return draws::draw_shapes_of_conditions(problem, contender.numbers, policy.shapes_of_conditions,
-                                              policy.checking_build_cost / 8, policy.checking_build_cost / 2,
-                                              shape_keys_);
-    });
-    add([&] {
-      return draws::draw_long_shapes(problem, traits_.backend, policy.checking_build_cost / 8,
-                                     policy.checking_build_cost / 2, shape_keys_, policy.checking_build_times_listed);
-    });
+    add([&] { return draws::draw_residue_shapes(problem, policy.checking_build_residues, shape_keys_); },
+        policy.checking_build_cost);
+    add([&] { return draws::draw_ends_of_axes(problem, policy.checking_build_cost_at_ends, shape_keys_); },
+        policy.checking_build_cost_at_ends);
+    add(
+        [&] {
+          return draws::draw_shapes_of_conditions(problem, contender.numbers, policy.shapes_of_conditions,
+                                                  policy.checking_build_cost / 8, policy.checking_build_cost / 2,
+                                                  shape_keys_);
+        },
+        policy.checking_build_cost);
+    add(
+        [&] {
+          return draws::draw_long_shapes(problem, traits_.backend, policy.checking_build_cost / 8,
+                                         policy.checking_build_cost / 2, shape_keys_,
+                                         policy.checking_build_times_listed);
+        },
+        policy.checking_build_cost);
   }
   return shapes;
 }
@@ -235,6 +244,12 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
   if (auto verdict = all_of(contender, "unseen", Depth::residue, [&] {
         return draws::draw_shapes_of_two_whole_axes(problem, policy.residues.most_elements,
                                                     kForWholeTiles * policy.residues.most_flops, keys_);
+      })) {
+    return verdict;
+  }
+  if (auto verdict = all_of(contender, "unseen", Depth::residue, [&] {
+        return draws::draw_shapes_of_equal_axes(problem, contender.numbers, policy.shapes_of_equal_axes,
+                                                policy.elements_of_equal_axes, policy.unseen_flops, keys_);
       })) {
     return verdict;
   }

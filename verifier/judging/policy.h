@@ -39,6 +39,9 @@ struct CheckPolicy {
   // up to so many elements ...
   size_t wide_shapes_of_numbers = 12;
   int64_t wide_elements_of_numbers = 1 << 19, wide_flops_of_numbers = 1 << 26;
+  // ... at so many in which two axes are equal, up to so many elements ...
+  size_t shapes_of_equal_axes = 24;
+  int64_t elements_of_equal_axes = 1 << 21;
   // ... at those where everyday slips in index arithmetic show, up to so many elements ...
   int64_t elements_of_indices = 1 << 19;
   // ... and two where bands of blocks need more ...
@@ -85,7 +88,8 @@ struct CheckPolicy {
   // The checking build runs test shapes of at most this cost, bytes read plus operations, and the smallest at any cost;
   // bench shapes when a win is confirmed, and axes of so many times the listed sizes. A tile that needs little of a
   // long sum takes as long as one that needs all: 9 s for K = 12550.
-  int64_t checking_build_cost = 2'000'000, checking_build_bench_cost = 200'000'000, checking_build_times_listed = 8;
+  int64_t checking_build_cost = 2'000'000, checking_build_cost_at_ends = 8'000'000,
+          checking_build_bench_cost = 200'000'000, checking_build_times_listed = 8;
   // Small shapes for it: rows begin at each residue, at which wide loads are misaligned.
   draws::Residues checking_build_residues = {
       .count = 16, .inner_reach = 64, .most_elements = 1 << 12, .most_flops = 1 << 18};

@@ -439,6 +439,24 @@ TEST(RacesBetweenBlocks, AreNoneBehindABarrierOfTheirCluster) {
   }
 }
 
+// The fast build looks behind it once the launch is over, and knows no line.
+TEST(DynamicShared, IsNotWrittenBehindInTheFastBuild) {
+  const auto writes = [](int floats) {
+    Device device(R"(
+        extern "C" __global__ void k(int n) {
+          extern __shared__ float s[];
+          for (int i = 0; i < n; ++i) s[i] = 1;
+        })",
+                  Build::fast);
+    device.add_argument(floats);
+    return device.launch("k", 1, 1, Order::forward, 256);
+  };
+  EXPECT_FALSE(writes(64));
+  const auto fault = writes(66);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->describe(), "out_of_bounds in kernel k: writes at offset 256 of dynamic shared memory (256 bytes)");
+}
+
 // Threads of a block, and of blocks that run together, go on between a read and the exchange that relies on it.
 TEST(Contention, AnExchangeFailsAsOthersComeBefore) {
   Device device(R"(

@@ -99,6 +99,17 @@ struct Module::State {
   }
   static void end_block(void*) { end_checked_block(); }
 
+  // The first byte behind the launch's dynamic shared memory, as an offset from its begin, that is no longer poison;
+  // nullopt: none of those that lie close behind it. The checking build watches each access instead.
+  std::optional<size_t> written_behind_dynamic() const {
+    constexpr size_t kLookedAt = 65536;
+    if (dynamic == nullptr) return std::nullopt;
+    const size_t end = std::min(dynamic_bytes + kLookedAt, kMostDynamicShared);
+    const auto* first = std::find_if(dynamic + dynamic_bytes, dynamic + end,
+                                     [&](std::byte byte) { return byte != static_cast<std::byte>(poison); });
+    return first == dynamic + end ? std::nullopt : std::optional<size_t>(first - dynamic);
+  }
+
   // What a launch with so much dynamic shared memory uses of all that the module has.
   std::vector<std::span<std::byte>> used_shared(size_t of_dynamic) const {
     if (shared_bytes == 0) return {};
@@ -278,6 +289,15 @@ std::optional<Fault> Module::launch(const KernelLaunch& launch, const std::vecto
          launch.cooperative, launch.overlaps_previous});
   }
   std::optional<Fault> fault = state_->scheduler.run(context);
+  if (const auto offset = state_->build == Build::fast && !fault ? state_->written_behind_dynamic() : std::nullopt) {
+    fault = Fault{FaultKind::out_of_bounds,
+                  "writes at offset " + std::to_string(*offset) + " of dynamic shared memory (" +
+                      std::to_string(launch.shared_bytes) + " bytes)",
+                  launch.kernel,
+                  {},
+                  {},
+                  {}};
+  }
   if (state_->build == Build::check) end_checked_launch();
   return fault;
 }
