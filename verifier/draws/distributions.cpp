@@ -165,6 +165,9 @@ uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution dist
   if (distribution == Distribution::alike) {  // the number of the input draws its exception
     return without_input(statistics::one_way(draw_key)) | (index % kMostInputs) << kInputShift;
   }
+  if (distribution == Distribution::simple) {
+    return with_kind((key & ~formulas::kSharedBySimple) | (draw_key & formulas::kSharedBySimple), kind);
+  }
   if (distribution != Distribution::exact_products) return with_kind(key, kind);
   if (inputs == 1) return with_kind(key, kFullSignificand);
   // Two halves multiply exactly, too, and show whether the product of the lowest bits is there.
@@ -197,9 +200,10 @@ Distribution distribution_of(const benchsuite::Problem& problem, const core::Bin
   if (distribution == Distribution::simple) {
     if (index != input_of(problem, draw_key)) {
       statistics::Keys keys(statistics::one_way(draw_key));
-      if (keys.coin()) return Distribution::ordinary;
       const bool one_number = draw_key >> kKindShift == static_cast<uint64_t>(formulas::Simple::one_number);
-      return keys.coin() && !one_number ? Distribution::simple : Distribution::spikes;
+      const uint64_t of_eight = keys.below(8);
+      if (of_eight < 3) return Distribution::ordinary;
+      return of_eight < 7 && !one_number ? Distribution::simple : Distribution::spikes;
     }
     // What a problem normalises is the largest input, or the only one; a row of one number has no variance.
     const auto is_larger = [&](const benchsuite::Tensor& other) {
@@ -239,7 +243,9 @@ int64_t ways_of_one_input(const benchsuite::Problem& problem) {
 }
 
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution) {
-  if (distribution == Distribution::patchwork || distribution == Distribution::ordered) return 2;
+  const bool twice = distribution == Distribution::patchwork || distribution == Distribution::ordered ||
+                     distribution == Distribution::one_scale;
+  if (twice) return 2;
   if (distribution == Distribution::tiny) return problem.inputs.size() > 1 ? 2 : 1;
   if (distribution == Distribution::regular || distribution == Distribution::simple) {
     const auto shapes = std::ranges::count(problem.workloads, benchsuite::Role::test, &benchsuite::Workload::role);

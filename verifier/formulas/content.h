@@ -37,13 +37,15 @@ HOST_DEVICE double exact_factor(const FillArgs& args, const Chance& c) {
   return sign * static_cast<double>(2 * below(static_cast<uint64_t>(1) << (bits - 1), c.first, 0) + 1);
 }
 
-// A one_scale draw is large or small by bit 62 of the key, which all its inputs share. Narrow inputs are always small.
-HOST_DEVICE bool is_large(const FillArgs& args) { return args.narrow == 0 && (args.key >> 62) % 2 == 0; }
-HOST_DEVICE int small_exponent(const FillArgs& args) {
+// A one_scale draw is large (0), small (1), or so moderate that a series in place of an exponential is off by a little
+// throughout a tile (2, 3): by the two highest bits of the key, which all its inputs share. Narrow inputs are not
+// large.
+HOST_DEVICE bool is_large(const FillArgs& args) { return args.narrow == 0 && args.key >> 62 == 0; }
+HOST_DEVICE double small_factor(const FillArgs& args) {
   const uint32_t chance = static_cast<uint32_t>(args.key);
-  if (args.narrow != 0) return -1 - static_cast<int>(below(4, chance, 0));
-  // Half of them where a series in place of an exponential would be off by a little.
-  return (chance & 1) != 0 ? -1 - static_cast<int>(below(7, chance, 0)) : -8 - static_cast<int>(below(13, chance, 0));
+  if (args.key >> 63 != 0) return exp2(-0.5 - 5 * unit_of(chance));
+  const uint64_t less = args.narrow != 0 ? 1 + below(4, chance, 0) : 8 + below(13, chance, 0);
+  return ldexp(1.0, -static_cast<int>(less));
 }
 
 // All inputs of a tiny draw are tiny where the two highest bits of the key are 0.
@@ -102,7 +104,7 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t colum
     case Distribution::denormals:
       return args.least_normal * 4 * (c.unit - 0.5);
     case Distribution::one_scale:
-      return is_large(args) ? c.normal * 1e15 : ldexp(value, small_exponent(args));
+      return is_large(args) ? c.normal * 1e15 : value * small_factor(args);
     case Distribution::tiny:
       return ldexp(value, tiny_exponent(args));
     case Distribution::exact:
@@ -151,16 +153,16 @@ HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column,
   const double width = args.high - args.low, value = args.low + width * c.unit;
   // Small numbers lie near 0 where the bounds allow it, else just above the lower bound. Near -a, all elements of
   // U[-a, a) would be almost equal, and the sums of a product with them would cancel.
-  const auto shrunk = [&](int exponent) {
-    return has_both_signs(args) ? ldexp(value, exponent) : args.low + ldexp(width * c.unit, exponent);
+  const auto shrunk = [&](double factor) {
+    return has_both_signs(args) ? value * factor : args.low + width * c.unit * factor;
   };
   switch (static_cast<Distribution>(args.distribution)) {
     case Distribution::row_scales:
       return args.low + width * c.unit * fmin(row.scale, 1.0);
     case Distribution::one_scale:
-      return is_large(args) ? value : shrunk(small_exponent(args));
+      return is_large(args) ? value : shrunk(small_factor(args));
     case Distribution::tiny:
-      return shrunk(tiny_exponent(args));
+      return shrunk(ldexp(1.0, tiny_exponent(args)));
     case Distribution::offset:
       return args.high - width * (1 - c.unit) / 128;
     case Distribution::spikes:

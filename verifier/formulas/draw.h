@@ -19,7 +19,7 @@ enum class Distribution : int64_t {
   one_hot,         // one element of each row is 1, the others 0
   ties,            // three distinct values only, in one row of four none below zero
   denormals,       // about the least normal number of the dtype
-  one_scale,       // ordinary, all scaled by one factor: 1e15, or 2^-1 to 2^-20; f16: 2^-1 to 2^-4
+  one_scale,       // ordinary, all scaled by one factor: 1e15, or 2^-0.5 to 2^-20; f16: 2^-0.5 to 2^-4
   exact,           // N(0,1) in steps of 1/32 or 1/8, dense, whose sums of products f32 holds: the exact battery
   exact_products,  // one number with all its bits in each row, the others 0; the other input has powers of two there
   one_value,       // one value everywhere, or but for one element in 64 of the tensor or a half; integers only

@@ -22,18 +22,28 @@ HOST_DEVICE bool is_simple(const FillArgs& args, Simple kind) {
 HOST_DEVICE bool lies_between_bounds(const FillArgs& args, double value) {
   return value >= args.low && value < args.high;
 }
-// The end of whole numbers: few of them, or so many that sums of some hundred squares pass 31 bits, and of four numbers
-// 15 bits. Products of two of a narrow dtype must fit into it.
-HOST_DEVICE double end_of_whole(const FillArgs& args) {
-  const auto chance = static_cast<uint32_t>(args.key);
-  const double end = static_cast<double>(2 << below(4, chance << 1, 0));
-  return args.narrow != 0 || (chance & 1) == 0 ? end : fmin(end * 2048, args.most_size / 8);
+// What all inputs of a draw share, so that it holds for both factors of a product: a sign, and a choice of eight.
+constexpr uint64_t kSharedBySimple = uint64_t{15} << 52;  // bits of a key
+HOST_DEVICE bool has_both_signs_of_draw(const FillArgs& args) { return (args.key >> 55 & 1) != 0; }
+HOST_DEVICE uint64_t choice_of_draw(const FillArgs& args) { return args.key >> 52 & 7; }
+
+// So many whole numbers there are, about 0 or from it on: few, bytes, or so many that sums of some hundred squares pass
+// 31 bits, and of four numbers 15 bits. Products of two of a narrow dtype must fit into it.
+HOST_DEVICE double whole_numbers(const FillArgs& args) {
+  const uint64_t choice = choice_of_draw(args);
+  if (args.narrow != 0) return static_cast<double>(4 << choice % 3);
+  if (choice < 2) return choice == 0 ? 4 : 16;
+  if (choice < 5) return 256;
+  const double many = choice == 7 ? 65536 : static_cast<double>(2048 << below(4, static_cast<uint32_t>(args.key), 0));
+  return fmin(many, args.most_size / 8);
 }
-// The value cut to the bits that the draw keeps of a significand: 1, 4, 8 or 11.
+// The value as a format with fewer bits holds it: a power of two, f8e4m3, bf16 or f16.
 HOST_DEVICE double cut(const FillArgs& args, double value) {
   if (value == 0) return 0;
-  const uint64_t which = below(4, static_cast<uint32_t>(args.key), 0);
-  const int exponent = ilogb(value) - (which == 0 ? 0 : which == 1 ? 3 : which == 2 ? 7 : 10);
+  const uint64_t which = choice_of_draw(args) % 4;
+  const int least = which == 1 ? -9 : which == 3 ? -24 : -1000;  // the exponent of its denormals
+  const int step = ilogb(value) - (which == 0 ? 0 : which == 1 ? 3 : which == 2 ? 7 : 10);
+  const int exponent = step > least ? step : least;
   return ldexp(trunc(ldexp(value, -exponent)), exponent);
 }
 
@@ -53,8 +63,8 @@ HOST_DEVICE double simple(const FillArgs& args, const Row& row, bool between_bou
     }
     case Simple::whole: {
       if (!between_bounds) {
-        const bool has_both = (args.key >> 24 & 1) != 0;
-        return has_both ? rint((2 * c.unit - 1) * end_of_whole(args)) : floor(c.unit * end_of_whole(args));
+        const double numbers = whole_numbers(args);
+        return has_both_signs_of_draw(args) ? rint((2 * c.unit - 1) * (numbers / 2 - 1)) : floor(c.unit * numbers);
       }
       const double whole = floor(value) < args.low ? ceil(args.low) : floor(value);
       return lies_between_bounds(args, whole) ? whole : value;
