@@ -43,7 +43,8 @@ constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
 
 constexpr unsigned kKindShift = 62, kInputShift = 56;  // bits of a key
 constexpr uint64_t kMostInputs = 64;
-constexpr unsigned kFullSignificand = 2;  // of exact_products, see formulas::exact_factor
+constexpr uint64_t kSharedBySimple = uint64_t{15} << 52;  // bits of the keys of a simple draw: see formulas/simple.h
+constexpr unsigned kFullSignificand = 2;                  // of exact_products, see formulas::exact_factor
 
 // Whole numbers, and sorted ones, which are mostly places or lengths.
 bool is_counted(const benchsuite::Tensor& tensor) {
@@ -166,7 +167,7 @@ uint64_t tensor_key(statistics::Keys& keys, uint64_t draw_key, Distribution dist
     return without_input(statistics::one_way(draw_key)) | (index % kMostInputs) << kInputShift;
   }
   if (distribution == Distribution::simple) {
-    return with_kind((key & ~formulas::kSharedBySimple) | (draw_key & formulas::kSharedBySimple), kind);
+    return with_kind((key & ~kSharedBySimple) | (draw_key & kSharedBySimple), kind);
   }
   if (distribution != Distribution::exact_products) return with_kind(key, kind);
   if (inputs == 1) return with_kind(key, kFullSignificand);
