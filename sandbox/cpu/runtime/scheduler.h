@@ -37,7 +37,7 @@ struct LaunchContext {
   std::string kernel;
   std::array<int64_t, 3> grid, block, cluster{1, 1, 1};
   bool cooperative = false;  // the blocks of the whole grid run together. Only where the build checks
-  int64_t together = 1;  // so many clusters run together. Only where the build checks
+  int64_t together = 1;      // so many clusters run together. Only where the build checks
   // Threads switch at drawn atomic and volatile accesses, so that what is read before one may be another's afterwards.
   // Only where the build checks.
   bool switches = false;
@@ -129,7 +129,8 @@ class Scheduler {
   // In a cooperative launch: the running thread reads this place, which others may write meanwhile, or updates it
   // without changing it. It lets others go on if that looks like waiting for them.
   void note_poll(const volatile void* place, const void* site, const void* frame);
-  // Before an atomic or volatile access of the running thread: others may go on first, where the launch has threads switch.
+  // Before an atomic or volatile access of the running thread: others may go on first, where the launch has threads
+  // switch.
   void may_switch(const void* address, const void* site, const void* frame);
   // Before an atomic or volatile write to global memory by the running thread (late_stores.h).
   void note_store(std::byte* place, size_t bytes, bool is_store) {
