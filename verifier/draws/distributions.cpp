@@ -206,7 +206,7 @@ Distribution distribution_of(const benchsuite::Problem& problem, const core::Bin
       if (of_eight < 3) return Distribution::ordinary;
       return of_eight < 7 && !one_number ? Distribution::simple : Distribution::spikes;
     }
-    // What a problem normalises is the largest input, or the only one; a row of one number has no variance.
+    // Problems normalise their largest or only input, and a row of one number has no variance.
     const auto is_larger = [&](const benchsuite::Tensor& other) {
       return other.elements(axes) > problem.inputs[index].elements(axes);
     };

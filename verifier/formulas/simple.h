@@ -22,7 +22,7 @@ HOST_DEVICE bool is_simple(const FillArgs& args, Simple kind) {
 HOST_DEVICE bool lies_between_bounds(const FillArgs& args, double value) {
   return value >= args.low && value < args.high;
 }
-// What all inputs of a draw share, so that it holds for both factors of a product: a sign, and a choice of eight.
+// All inputs of a draw share these two, so that both factors of a product have the same kind of numbers.
 HOST_DEVICE bool has_both_signs_of_draw(const FillArgs& args) { return (args.key >> 55 & 1) != 0; }
 HOST_DEVICE uint64_t choice_of_draw(const FillArgs& args) { return args.key >> 52 & 7; }
 
