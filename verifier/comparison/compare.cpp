@@ -83,7 +83,10 @@ std::vector<Unit> units_of(const OutputForm& form, const std::vector<TileErrors>
     const double ulp = draws::ulp_at(form.dtype, scale);
     const double least = std::max(ulps * ulp, always);
     const double step = is_one_term_in_8_bits(form) ? draws::ulp_at(form.dtype, 0) : least;
-    const double of_element = core::is_f8(form.dtype) ? std::max(kUlpsBeyondRounding * step, always) : least;
+    // Factors that are rounded before a last sum err in one direction where terms are alike: by an ulp of their own.
+    const bool in_parts = form.reduction.coherent && form.reduction.known_terms;
+    const double of_one = in_parts ? std::max(least, draws::ulp_at(form.dtype, tiles[i].peak)) : least;
+    const double of_element = core::is_f8(form.dtype) ? std::max(kUlpsBeyondRounding * step, always) : of_one;
     units.push_back({length, scale, std::max(least, honest(scale)),
                      std::max(of_element, honest(form.reduction.coherent ? tiles[i].peak : scale)),
                      std::max({ulps_in_all * ulp, always, honest(scale)}),
