@@ -1,8 +1,8 @@
 #include "verifier/draws/distributions.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <initializer_list>
 #include <tuple>
 #include <utility>
 
@@ -99,9 +99,16 @@ bool has_inputs_of_one_form(const benchsuite::Problem& problem) {
   return false;
 }
 // Does it take exponentials, as softmax does? Its description or its call of PyTorch says so.
-bool takes_exponentials(const benchsuite::Problem& problem) {
-  return std::ranges::any_of(std::array{"exp(", "softmax", "_attention("},
+bool names_one_of(const benchsuite::Problem& problem, std::initializer_list<const char*> names) {
+  return std::ranges::any_of(names,
                              [&](const char* name) { return problem.json_text.find(name) != std::string::npos; });
+}
+bool takes_exponentials(const benchsuite::Problem& problem) {
+  return names_one_of(problem, {"exp(", "softmax", "_attention("});
+}
+// Or another function that a series may stand for?
+bool takes_functions(const benchsuite::Problem& problem) {
+  return takes_exponentials(problem) || names_one_of(problem, {"gelu(", "silu(", "tanh(", "erf("});
 }
 bool is_unbounded(const benchsuite::Tensor& tensor) {
   return core::is_floating(tensor.dtype) && tensor.init.kind == Init::normal;
@@ -244,9 +251,9 @@ int64_t ways_of_one_input(const benchsuite::Problem& problem) {
 }
 
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution) {
-  const bool twice = distribution == Distribution::patchwork || distribution == Distribution::ordered ||
-                     distribution == Distribution::one_scale;
-  if (twice) return 2;
+  // A series in place of a function shows at few scales.
+  if (distribution == Distribution::one_scale) return takes_functions(problem) ? 6 : 2;
+  if (distribution == Distribution::patchwork || distribution == Distribution::ordered) return 2;
   if (distribution == Distribution::tiny) return problem.inputs.size() > 1 ? 2 : 1;
   if (distribution == Distribution::regular || distribution == Distribution::simple) {
     const auto shapes = std::ranges::count(problem.workloads, benchsuite::Role::test, &benchsuite::Workload::role);

@@ -157,8 +157,8 @@ bool holds(const Condition& condition, int64_t size) {
   return false;
 }
 
-// A size of the axis that meets as many conditions as possible: the first, an equality, then others, odd ones last. It
-// begins beyond the least such size, less far if `halved` often.
+}  // namespace
+
 int64_t size_that_meets(const benchsuite::Axis& axis, const std::vector<Condition>& conditions, int halved,
                         statistics::Keys& keys) {
   constexpr int64_t kReach = 1 << 14, kSpread = 512, kParts = 16, kMostSpread = 1 << 15;
@@ -200,8 +200,6 @@ int64_t size_that_meets(const benchsuite::Axis& axis, const std::vector<Conditio
   }
   return size;
 }
-}  // namespace
-
 std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem& problem,
                                                       const source::SourceNumbers& numbers, size_t most_shapes,
                                                       int64_t most_elements, int64_t most_flops,
@@ -286,69 +284,6 @@ std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem&
       const auto meets = [&](const Asked* one) { return holds(one->condition, axes.at(one->axis->name)); };
       std::erase_if(unmet, [&](const Both& both) { return both == lead || (meets(both.first) && meets(both.second)); });
       if (std::ranges::find(shapes, axes) == shapes.end()) shapes.push_back(std::move(axes));
-      break;
-    }
-  }
-  return shapes;
-}
-
-namespace {
-// Each two axes; those that lie side by side in a tensor, like the sides of an image, three times.
-std::vector<std::pair<size_t, size_t>> pairs_of_axes(const benchsuite::Problem& problem) {
-  const auto are_neighbours = [&](const std::string& one, const std::string& other) {
-    const auto has = [&](const benchsuite::Tensor& tensor) {
-      for (size_t i = 1; i < tensor.shape.size(); ++i) {
-        const std::string before = tensor.shape[i - 1].text(), after = tensor.shape[i].text();
-        if ((before == one && after == other) || (before == other && after == one)) return true;
-      }
-      return false;
-    };
-    return std::ranges::any_of(problem.inputs, has) || std::ranges::any_of(problem.outputs, has);
-  };
-  std::vector<std::pair<size_t, size_t>> pairs;
-  for (size_t one = 0; one < problem.axes.size(); ++one) {
-    for (size_t other = one + 1; other < problem.axes.size(); ++other) {
-      if (!problem.axes[one].values.empty() || !problem.axes[other].values.empty()) continue;
-      const bool side_by_side = are_neighbours(problem.axes[one].name, problem.axes[other].name);
-      pairs.insert(pairs.end(), side_by_side ? 3 : 1, {one, other});
-    }
-  }
-  return pairs;
-}
-}  // namespace
-
-std::vector<core::Bindings> draw_shapes_of_equal_axes(const benchsuite::Problem& problem,
-                                                      const source::SourceNumbers& numbers, size_t most_shapes,
-                                                      int64_t most_elements, int64_t most_flops,
-                                                      statistics::Keys& keys) {
-  constexpr int64_t kLeastSide = 129, kMostSide = 1536, kMostOther = 9;
-  constexpr int kTries = 8;
-  std::vector<std::pair<size_t, size_t>> pairs = pairs_of_axes(problem);
-  if (pairs.empty()) return {};
-  for (size_t i = pairs.size(); i > 1; --i) std::swap(pairs[i - 1], pairs[keys.below(i)]);
-  const auto side_of = [&](const benchsuite::Axis& one, const benchsuite::Axis& other, int tries) {
-    std::vector<Condition> own;
-    std::ranges::copy_if(numbers.conditions, std::back_inserter(own), [&](const Condition& asked) {
-      const bool leads = asked.relation == Relation::least || asked.relation == Relation::remainder;
-      return leads && (asked.name == one.name || asked.name == other.name) && keys.below(4) > 0;
-    });
-    if (!own.empty() && keys.coin()) return size_that_meets(one, own, tries, keys);
-    const int64_t unit = keys.coin() ? 1 : int64_t{2} << keys.below(4);
-    return draw_between(kLeastSide, kMostSide >> tries / 2, keys) / unit * unit;
-  };
-  std::vector<core::Bindings> shapes;
-  for (size_t i = 0; i < most_shapes; ++i) {
-    const auto [one, other] = pairs[i % pairs.size()];
-    for (int tries = 0; tries < kTries; ++tries) {
-      core::Bindings axes;
-      for (const benchsuite::Axis& axis : problem.axes) {
-        axes[axis.name] =
-            axis.values.empty() ? into_domain(axis, draw_between(1, kMostOther, keys)) : one_of(axis.values, keys);
-      }
-      const int64_t side = side_of(problem.axes[one], problem.axes[other], tries);
-      for (const size_t of : {one, other}) axes[problem.axes[of].name] = into_domain(problem.axes[of], side);
-      if (!small_enough(problem, axes, most_elements, most_flops)) continue;
-      shapes.push_back(std::move(axes));
       break;
     }
   }

@@ -34,13 +34,10 @@ std::vector<core::Bindings> draw_shapes_of_conditions(const benchsuite::Problem&
                                                       int64_t most_elements, int64_t most_flops,
                                                       statistics::Keys& keys);
 
-// Shapes in which two axes are one number, from 129 to 1536 or as the source asks of either, and the others are short:
-// a path for square images or matrices may forget its own tails. The axes take turns, those that lie side by side in a
-// tensor more often.
-std::vector<core::Bindings> draw_shapes_of_equal_axes(const benchsuite::Problem& problem,
-                                                      const source::SourceNumbers& numbers, size_t most_shapes,
-                                                      int64_t most_elements, int64_t most_flops,
-                                                      statistics::Keys& keys);
+// A size of the axis that meets as many conditions as possible: the first, an equality, then others, odd ones last. It
+// begins beyond the least such size, less far if `halved` often.
+int64_t size_that_meets(const benchsuite::Axis& axis, const std::vector<source::Condition>& conditions, int halved,
+                        statistics::Keys& keys);
 
 // Shapes that meet a condition of one axis each, conditions of large numbers first, with short other axes: small enough
 // to see a draw of each kind, since a path may be wrong for unusual values alone.

@@ -249,26 +249,5 @@ TEST(ShapesOfNumbers, ShapesKeepToDomainsAndLimits) {
   EXPECT_TRUE(draw_shapes_of_numbers(problem, {}, 64, 1 << 17, 8'000'000, keys).empty());
 }
 
-TEST(ShapesOfNumbers, TwoAxesAreEqualAndMeetWhatIsAskedOfEither) {
-  const benchsuite::Problem problem =
-      benchsuite::load_problem(core::installed_paths().problems() / "upsample_nearest_f32");
-  const source::SourceNumbers numbers =
-      source::numbers_of("if (H == W && H > 200 && W % 16 == 0) return squares();", {});
-  statistics::Keys keys(5);
-  int squares = 0, asked = 0, odd = 0;
-  const auto shapes = draw_shapes_of_equal_axes(problem, numbers, 24, 1 << 21, 1 << 26, keys);
-  EXPECT_EQ(shapes.size(), 24u);
-  for (const core::Bindings& axes : shapes) {
-    const int64_t side = axes.at("H");
-    if (side != axes.at("W") || side < 129) continue;
-    ++squares;
-    odd += side % 2;
-    asked += side > 200 && side % 16 == 0;
-  }
-  EXPECT_GE(squares, 4);
-  EXPECT_GE(asked, 1);
-  EXPECT_GE(odd, 1);
-}
-
 }  // namespace
 }  // namespace verifier::draws

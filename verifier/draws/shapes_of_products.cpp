@@ -1,9 +1,11 @@
 #include "verifier/draws/shapes_of_products.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "verifier/draws/axis_sizes.h"
+#include "verifier/draws/shapes_of_numbers.h"
 
 namespace verifier::draws {
 namespace {
@@ -52,8 +54,20 @@ bool grow(const benchsuite::Axis& axis, const Wanted& wanted, core::Bindings& ax
   return false;
 }
 
-std::optional<core::Bindings> draw(const benchsuite::Problem& problem, const Wanted& wanted, int64_t most_elements,
-                                   int64_t most_flops, statistics::Keys& keys) {
+// What the source asks of this axis alone, mostly: the same path may ask for both.
+std::vector<source::Condition> asked_of(const benchsuite::Axis& axis, const source::SourceNumbers& numbers,
+                                        statistics::Keys& keys) {
+  std::vector<source::Condition> asked;
+  std::ranges::copy_if(numbers.conditions, std::back_inserter(asked), [&](const source::Condition& one) {
+    const bool leads = one.relation == source::Relation::least || one.relation == source::Relation::remainder;
+    return leads && one.name == axis.name && one.number <= axis.max && keys.below(4) > 0;
+  });
+  return asked;
+}
+
+std::optional<core::Bindings> draw(const benchsuite::Problem& problem, const Wanted& wanted,
+                                   const source::SourceNumbers& numbers, int64_t most_elements, int64_t most_flops,
+                                   statistics::Keys& keys) {
   constexpr int kTries = 32;
   constexpr int64_t kMostShort = 8;
   const std::set<std::string> names = wanted.comparison->of.names();
@@ -66,6 +80,12 @@ std::optional<core::Bindings> draw(const benchsuite::Problem& problem, const Wan
     const benchsuite::Axis& last = *growing[keys.below(growing.size())];
     core::Bindings axes;
     for (const benchsuite::Axis& axis : problem.axes) {
+      const bool is_named = names.contains(axis.name) && axis.values.empty() && &axis != &last;
+      if (const auto asked = is_named ? asked_of(axis, numbers, keys) : std::vector<source::Condition>();
+          !asked.empty()) {
+        axes[axis.name] = size_that_meets(axis, asked, tries / 8, keys);
+        continue;
+      }
       const int64_t most = names.contains(axis.name) ? axis.max : std::max<int64_t>(kMostShort >> (tries / 4), 1);
       axes[axis.name] = !axis.values.empty() ? one_of(axis.values, keys)
                         : &axis == &last     ? axis.min
@@ -98,9 +118,9 @@ std::vector<core::Bindings> draw_shapes_of_products(const benchsuite::Problem& p
   for (const Wanted& wanted : all) {
     if (shapes.size() == limits.most_shapes) break;
     if (std::ranges::any_of(shapes, [&](const core::Bindings& axes) { return meets(wanted, axes); })) continue;
-    auto axes = draw(problem, wanted, limits.most_elements, limits.most_flops, keys);
+    auto axes = draw(problem, wanted, numbers, limits.most_elements, limits.most_flops, keys);
     if (!axes && !had_one) {
-      axes = draw(problem, wanted, limits.most_elements_of_one, limits.most_flops_of_one, keys);
+      axes = draw(problem, wanted, numbers, limits.most_elements_of_one, limits.most_flops_of_one, keys);
       had_one = axes.has_value();
     }
     if (axes) shapes.push_back(std::move(*axes));

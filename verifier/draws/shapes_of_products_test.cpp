@@ -38,6 +38,20 @@ TEST(ShapesOfProducts, OneMayBeLarge) {
   }
 }
 
+TEST(ShapesOfProducts, AxesAreEqualAndMeetWhatIsAskedOfOne) {
+  statistics::Keys keys(7);
+  int equal = 0, all = 0;
+  for (int i = 0; i < 50; ++i) {
+    for (const core::Bindings& axes : shapes_of("concat_bf16", "if (N2 == 3 * N1 && N1 % 8 == 0) run();", keys)) {
+      if (axes.at("N2") != 3 * axes.at("N1")) continue;
+      ++equal;
+      all += axes.at("N1") % 8 == 0;
+    }
+  }
+  EXPECT_GE(equal, 45);
+  EXPECT_GE(all, 15);
+}
+
 TEST(ShapesOfProducts, NoneOfOtherNames) {
   statistics::Keys keys(7);
   EXPECT_TRUE(shapes_of("softmax_f32", "if (i * N > 20000 || M > 70) run();", keys).empty());

@@ -13,6 +13,7 @@
 #include "verifier/draws/shapes_of_index_arithmetic.h"
 #include "verifier/draws/shapes_of_numbers.h"
 #include "verifier/draws/shapes_of_products.h"
+#include "verifier/draws/shapes_of_related_axes.h"
 
 namespace verifier::judging {
 namespace {
@@ -248,8 +249,8 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
     return verdict;
   }
   if (auto verdict = all_of(contender, "unseen", Depth::residue, [&] {
-        return draws::draw_shapes_of_equal_axes(problem, contender.numbers, policy.shapes_of_equal_axes,
-                                                policy.elements_of_equal_axes, policy.unseen_flops, keys_);
+        return draws::draw_shapes_of_related_axes(problem, contender.numbers, policy.shapes_of_related_axes,
+                                                  policy.elements_of_related_axes, policy.unseen_flops, keys_);
       })) {
     return verdict;
   }
@@ -279,14 +280,16 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
       })) {
     return verdict;
   }
-  if (auto verdict = all_of(contender, "conditions of the source", Depth::all, [&] {
-        return draws::draw_shapes_of_products(
-            problem, contender.numbers,
-            {policy.shapes_of_products, policy.elements_of_short_shapes, policy.unseen_flops,
-             policy.elements_of_products, policy.flops_of_products},
-            keys_);
-      })) {
-    return verdict;
+  for (int round = 0; round <= policy.more_rounds_of_products; ++round) {
+    const auto products = [&] {
+      return draws::draw_shapes_of_products(
+          problem, contender.numbers,
+          {policy.shapes_of_products, policy.elements_of_short_shapes, policy.unseen_flops, policy.elements_of_products,
+           policy.flops_of_products},
+          keys_);
+    };
+    const Depth depth = round == 0 ? Depth::all : Depth::residue;
+    if (auto verdict = all_of(contender, "conditions of the source", depth, products)) return verdict;
   }
   if (auto verdict = values_of_the_source(contender)) return verdict;
   if (auto verdict = all_of(contender, "unseen", Depth::middle, [&] {

@@ -169,7 +169,11 @@ class Comparisons {
       const Range before = operand_before(tokens, i), behind = operand_from(tokens, or_equal ? i + 2 : i + 1);
       const auto left = parsed(expression_of(tokens, values, before, names));
       const auto right = parsed(expression_of(tokens, values, behind, names));
-      if (!left || !right || left->names().empty() == right->names().empty()) continue;
+      if (!left || !right) continue;
+      if (equals && !left->names().empty() && !right->names().empty()) {
+        if (const auto difference = parsed("(" + left->text() + ") - (" + right->text() + ")")) add(*difference, 0, true);
+      }
+      if (left->names().empty() == right->names().empty()) continue;
       const bool number_right = right->names().empty();
       const std::optional<int64_t> number = value_of(number_right ? *right : *left);
       if (!number) continue;

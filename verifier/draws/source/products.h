@@ -13,7 +13,7 @@
 namespace verifier::draws::source {
 
 // An expression of names that a source compares with a number: with `equals` for this value, else for values from
-// `number` on or below it.
+// `number` on or below it. Two expressions that it asks to be equal are one, their difference, which is 0.
 struct Comparison {
   core::Expr of;
   int64_t number;

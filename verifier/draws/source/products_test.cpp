@@ -30,6 +30,10 @@ TEST(SourceProducts, MayBeRemaindersMasksAndShiftsWithCasts) {
   EXPECT_EQ(comparisons("return static_cast<long long>(M) * K >= (1ll << 20) ? 1 : 2;"), "(M)*K ~ 1048576; ");
 }
 
+TEST(SourceProducts, AreDifferencesWhereAxesAreAskedToBeEqual) {
+  EXPECT_EQ(comparisons("if (N == J || N2 != 3 * N1) run(); if (i = j) run();"), "(N) - (J) = 0; (N2) - (3*N1) = 0; ");
+}
+
 TEST(SourceProducts, AreFollowedThroughDefinitionsAndLaunches) {
   sandbox::Launch launch;
   launch.kernel = "k";
