@@ -15,12 +15,13 @@
 
 namespace sandbox {
 
-// The cpu device has two builds of every candidate; a GPU has only `fast`.
+// The cpu device has three builds of every candidate; a GPU has only `fast`.
 enum class Build {
   fast,   // optimised
   check,  // instrumented: bounds, races, uninitialised shared memory, alignment
+  cover,  // tells which of its lines have run
 };
-KW_ENUM_NAMES(Build, fast, check)
+KW_ENUM_NAMES(Build, fast, check, cover)
 
 // The language that the cpu device takes a source for. In all of them, one source may serve CUDA and HIP.
 enum class Dialect {

@@ -18,6 +18,7 @@ void Builds::start(sandbox::CompilePool& pool, verdicts::Effort effort) {
   if (in_pytorch_) return;
   start(slots_->fast, pool, sandbox::Build::fast);
   if (effort != verdicts::Effort::screen && pool.has_check_build()) start(slots_->check, pool, sandbox::Build::check);
+  if (effort == verdicts::Effort::confirm && pool.has_check_build()) start(slots_->cover, pool, sandbox::Build::cover);
 }
 
 bool Builds::ready(const Slot& slot) {
@@ -27,7 +28,9 @@ bool Builds::ready(const Slot& slot) {
 
 bool Builds::ready(const sandbox::CompilePool& pool, verdicts::Effort effort) const {
   if (in_pytorch_) return true;
-  return ready(slots_->fast) && (effort == verdicts::Effort::screen || !pool.has_check_build() || ready(slots_->check));
+  if (!ready(slots_->fast)) return false;
+  if (effort == verdicts::Effort::screen || !pool.has_check_build()) return true;
+  return ready(slots_->check) && (effort != verdicts::Effort::confirm || ready(slots_->cover));
 }
 
 const sandbox::Rejected* Builds::wait(Slot& slot) {
@@ -40,6 +43,7 @@ const sandbox::Rejected* Builds::wait(sandbox::CompilePool& pool, verdicts::Effo
   start(pool, effort);
   const sandbox::Rejected* rejected = wait(slots_->fast);
   if (rejected != nullptr || effort == verdicts::Effort::screen || !pool.has_check_build()) return rejected;
+  if (effort == verdicts::Effort::confirm) wait(slots_->cover);  // where there is none, its lines are not looked at
   return wait(slots_->check);
 }
 
@@ -50,7 +54,7 @@ const sandbox::Rejected* Builds::wait_for_check(sandbox::CompilePool& pool) {
 
 double Builds::compile_ms() const {
   double total = 0;
-  for (const Slot* slot : {&slots_->fast, &slots_->check}) {
+  for (const Slot* slot : {&slots_->fast, &slots_->check, &slots_->cover}) {
     const auto* built = slot->done ? std::get_if<sandbox::Built>(&*slot->done) : nullptr;
     if (built != nullptr) total += built->compile_ms;
   }

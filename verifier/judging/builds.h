@@ -40,6 +40,10 @@ class Builds {
   // The builds that wait() has made available. The judge lends them to candidate processes; they stay here.
   const sandbox::Built& fast() const { return std::get<sandbox::Built>(slots_->fast.done.value()); }
   const sandbox::Built& check() const { return std::get<sandbox::Built>(slots_->check.done.value()); }
+  // Of a confirmation, where its compiler made one.
+  const sandbox::Built* cover() const {
+    return slots_->cover.done ? std::get_if<sandbox::Built>(&*slots_->cover.done) : nullptr;
+  }
   double compile_ms() const;  // of all that was built
 
  private:
@@ -48,7 +52,7 @@ class Builds {
     std::optional<sandbox::Compilation> done;
   };
   struct Slots {
-    Slot fast, check;
+    Slot fast, check, cover;
   };
   void start(Slot& slot, sandbox::CompilePool& pool, sandbox::Build build);
   static const sandbox::Rejected* wait(Slot& slot);

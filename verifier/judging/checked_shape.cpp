@@ -46,6 +46,7 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedSha
   const benchsuite::Problem& problem = oracle_.problem();
   const CheckPolicy& policy = traits_.check;
   const core::Bindings& axes = named.axes;
+  if (is_covered()) return std::nullopt;
   core::Bindings reached = axes;
   const auto come = [&](int64_t threads, double share) {
     reached = draws::within_reach(contender.plan(), problem, axes, threads, share);
@@ -71,6 +72,7 @@ std::optional<Verdict> Checking::fast_shape(Contender& contender, const NamedSha
     return std::nullopt;  // this, too
   }
   if (reached != axes && !oracle_.can_draw(reached)) return std::nullopt;  // and this
+  if (covering_ && draws::cost_of(problem, reached) > covering_->most_cost) return std::nullopt;
   if (named.workload == nullptr &&
       draws::has_persistent_grid(contender.plan(), problem, reached, policy.persistent_threads)) {
     if (auto failed = come_within_time(contender, named.name, depth, reached)) return failed;
@@ -195,6 +197,12 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
     if (auto verdict = draw(shape, Distribution::patchwork)) return verdict;
     return draw(shape, any_adversarial());
   }
+  if (covering_) {
+    for (const Distribution distribution : adversarial) {
+      if (auto verdict = draw(shape, distribution)) return verdict;
+    }
+    return std::nullopt;
+  }
   turn_ = 0;
   for (int i = 1; i < settings_.ordinary_draws; ++i) {
     if (auto verdict = draw(shape, Distribution::ordinary)) return verdict;
@@ -210,6 +218,7 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
 // The same inputs several times, where the device has thread orders in each of them: a candidate that is right in one
 // and wrong in another has a race. Other bits are not an error, but they are recorded.
 std::optional<Verdict> Checking::repeats(Shape& shape, bool thorough) {
+  if (covering_) return draw(shape, Distribution::ordinary);  // one order has the lines of all
   const std::vector<std::string>& orders = traits_.thread_orders;
   const size_t launches = !orders.empty() ? orders.size() : thorough ? static_cast<size_t>(traits_.check.repeats) : 1;
   TensorBytes first;
@@ -243,6 +252,7 @@ std::optional<Verdict> Checking::repeats(Shape& shape, bool thorough) {
 }
 
 std::optional<Verdict> Checking::draw(Shape& shape, Distribution distribution, double patience, double number) {
+  if (is_covered()) return std::nullopt;
   Where here = shape.where;
   here.distribution = std::string(draws::name_of(distribution));
   LaunchRequest request;
@@ -259,7 +269,7 @@ std::optional<Verdict> Checking::draw(Shape& shape, Distribution distribution, d
   last_us_ = std::get<Launched>(launched).us;
   if (auto verdict = shape.harness.audit(0, expected, here, findings_.worst_ratio)) return verdict;
   ++findings_.launches;
-  return std::nullopt;
+  return look_at_coverage(shape);
 }
 
 }  // namespace verifier::judging

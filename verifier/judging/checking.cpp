@@ -201,17 +201,31 @@ std::vector<Checking::NamedShape> Checking::drawn_for_checking_build(const Conte
 }
 
 std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort) {
+  if (auto invalid = bind_at_corners(contender)) return invalid;
+  if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
+  return at_all_shapes(contender, effort);
+}
+
+std::optional<Verdict> Checking::at_all_shapes(Contender& contender, Effort effort) {
   const benchsuite::Problem& problem = oracle_.problem();
   const CheckPolicy& policy = traits_.check;
   const bool thorough = effort != Effort::screen;
-  if (auto invalid = bind_at_corners(contender)) return invalid;
-  if (const auto failure = contender.process->await_loaded()) return verdict_of(*failure, {});
   verdicts::FirstFailure first;
+  std::vector<const benchsuite::Workload*> listed;
   for (const benchsuite::Workload& workload : problem.workloads) {
-    const bool test = workload.role == benchsuite::Role::test;
-    if (!workload.runs_on(traits_.backend) || (!test && !checks_benches(effort))) continue;
-    auto failed =
-        fast_shape(contender, {workload.name, workload.axes, &workload}, test && thorough ? Depth::all : Depth::glance);
+    // The covering build meets a bench shape, too, with every distribution: whole tiles may have a path of their own.
+    const bool checked = workload.role == benchsuite::Role::test || covering_ || checks_benches(effort);
+    if (workload.runs_on(traits_.backend) && checked) listed.push_back(&workload);
+  }
+  if (covering_) {  // small ones first, and several times, since each sees one draw of each distribution
+    constexpr int kTimes = 4;
+    std::ranges::stable_sort(listed, {}, [&](const auto* workload) { return draws::cost_of(problem, workload->axes); });
+    const std::vector<const benchsuite::Workload*> once = listed;
+    for (int i = 1; i < kTimes; ++i) listed.insert(listed.end(), once.begin(), once.end());
+  }
+  for (const benchsuite::Workload* workload : listed) {
+    const bool all = covering_ || (workload->role == benchsuite::Role::test && thorough);
+    auto failed = fast_shape(contender, {workload->name, workload->axes, workload}, all ? Depth::all : Depth::glance);
     if (failed && first.add(std::move(*failed))) break;
   }
   if (first.verdict() || !thorough) return first.verdict();
@@ -330,6 +344,32 @@ std::optional<Verdict> Checking::fast_build(Contender& contender, Effort effort)
   }
   return all_of(contender, "end of the domain", Depth::far,
                 [&] { return draws::far_shapes(problem, policy.far_elements, far_flops, large_flops, keys_); });
+}
+
+std::optional<Verdict> Checking::covering_build(Contender& contender) {
+  const auto most = std::chrono::duration<double, std::micro>(traits_.check.covering_us);
+  const auto now = std::chrono::steady_clock::now();
+  covering_.emplace(*contender.process, now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(most),
+                    traits_.check.covering_cost);
+  std::optional<Verdict> failed;
+  if (const auto failure = contender.process->await_loaded()) failed = verdict_of(*failure, {});
+  for (; !failed && !is_covered(); covering_->most_cost *= 4) failed = at_all_shapes(contender, Effort::confirm);
+  findings_.scope.not_run = std::move(covering_->not_run);
+  covering_.reset();
+  return failed;
+}
+
+bool Checking::is_covered() const {
+  if (!covering_) return false;
+  return (covering_->not_run && covering_->not_run->empty()) || std::chrono::steady_clock::now() > covering_->until;
+}
+
+std::optional<Verdict> Checking::look_at_coverage(const Shape& shape) {
+  if (!covering_) return std::nullopt;
+  auto lines = covering_->process.lines_not_run();
+  if (const auto* failure = std::get_if<ProcessFailure>(&lines)) return verdict_of(*failure, shape.where);
+  covering_->not_run = std::move(std::get<std::vector<int64_t>>(lines));
+  return std::nullopt;
 }
 
 // Where places, products and quotients of axes pass what narrow or inexact arithmetic holds.

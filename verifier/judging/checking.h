@@ -1,6 +1,7 @@
 // Is the candidate right? The part of a judgement that comes before any timing.
 #pragma once
 
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -36,6 +37,10 @@ class Checking {
   // any listed, and the ends of the domain that the device reaches. CheckPolicy says when bench shapes are checked.
   std::optional<verdicts::Verdict> fast_build(Contender& contender, verdicts::Effort effort);
 
+  // The build that tells which of its lines ran: at shapes and draws as for a confirmation, until all have or time is
+  // over. What never ran becomes part of the scope.
+  std::optional<verdicts::Verdict> covering_build(Contender& contender);
+
   const verdicts::Correct& findings() const { return findings_; }
 
  private:
@@ -68,6 +73,7 @@ class Checking {
 
   // Prepares the contender at a shape and checks it there. InvalidPlan when its plan cannot be bound to the shape.
   std::optional<verdicts::Verdict> at_shape(Contender& contender, const NamedShape& shape, const Check& check);
+  std::optional<verdicts::Verdict> at_all_shapes(Contender& contender, verdicts::Effort effort);
   std::optional<verdicts::Verdict> fast_shape(Contender& contender, const NamedShape& shape, Depth depth);
   std::optional<verdicts::Verdict> draws_at(Shape& shape, Depth depth, bool dear);
   using DrawShapes = std::function<std::vector<core::Bindings>()>;
@@ -106,6 +112,9 @@ class Checking {
   std::optional<verdicts::Verdict> index_arithmetic(Contender& contender);
   std::optional<verdicts::Verdict> values_of_the_source(Contender& contender);
   bool checks_benches(verdicts::Effort effort) const;
+  // Asks a covering build which lines are left.
+  std::optional<verdicts::Verdict> look_at_coverage(const Shape& shape);
+  bool is_covered() const;
 
   Oracle& oracle_;
   const DeviceTraits& traits_;
@@ -119,6 +128,13 @@ class Checking {
   size_t checking_turns_[2] = {};   // of shapes with one block, and with several
   std::vector<double> values_;      // that the source of the contender names
   double last_us_ = 0;              // of the last draw's launch
+  struct Covering {
+    CandidateProcess& process;
+    std::chrono::steady_clock::time_point until;
+    int64_t most_cost;  // of a shape
+    std::optional<std::vector<int64_t>> not_run = {};
+  };
+  std::optional<Covering> covering_;  // while a covering build is checked
   UsualPace pace_;
   size_t turn_ = 0;            // of thread orders
   size_t middle_turn_;         // of distributions at middle and longer shapes

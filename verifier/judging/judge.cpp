@@ -200,11 +200,14 @@ Json Judge::close(OpenProcess& process) {
 
 std::vector<OpenProcess> Judge::open_processes(const Builds& candidate, const Builds& incumbent,
                                                verdicts::Effort effort) {
-  std::vector<OpenProcess> processes;  // the incumbent's, the candidate's, and its checking build's where that is due
+  std::vector<OpenProcess> processes;  // the incumbent's, the candidate's, and its other builds' where they are due
   processes.push_back(open_fast(Side::incumbent, incumbent));
   processes.push_back(open_fast(Side::candidate, candidate));
   if (effort != verdicts::Effort::screen && !device_.gpu() && !candidate.in_pytorch()) {
     processes.push_back(run_.open(Side::candidate, candidate.check(), Build::check));
+    if (const sandbox::Built* cover = effort == verdicts::Effort::confirm ? candidate.cover() : nullptr) {
+      processes.push_back(run_.open(Side::candidate, *cover, Build::cover));
+    }
   }
   return processes;
 }

@@ -103,6 +103,10 @@ struct CheckPolicy {
   // below so many threads: a block may compute a whole tile of which the shape asks for a row.
   double checking_build_us = 400'000;
   int64_t checking_build_least_threads = 1 << 12;
+
+  // The covering build runs until all of its code has, for so long at most, at shapes of at most this cost first.
+  double covering_us = 4'000'000;
+  int64_t covering_cost = 20'000'000;
 };
 
 // A part of the drawn shapes, for several judges side by side: those whose place in the list leaves `part` when divided

@@ -131,6 +131,10 @@ class Session {
       failed = checking.checking_build(checked, depth);
     }
     if (!failed) failed = checking.fast_build(candidate, library ? Effort::screen : depth);
+    if (!failed && message.fds.size() > 3) {
+      Contender covered = contender(json.at("candidate"), std::move(message.fds.at(3)), checks);
+      failed = checking.covering_build(covered);
+    }
     judgement.stages.check_ms = ms_since(begin);
     if (failed) {
       judgement.verdict = std::move(*failed);

@@ -50,10 +50,12 @@ struct Where {
   std::string order;         // thread order on the cpu device; "" elsewhere
 };
 
-// The shapes at which a candidate was found right.
+// The shapes at which a candidate was found right, and how much of its source that took.
 struct Scope {
   std::map<std::string, int64_t> largest;  // of each axis, over all shapes
   int64_t elements = 0;                    // of the largest tensor
+  // Lines with a part that did not run in the covering build; nullopt: it was not asked.
+  std::optional<std::vector<int64_t>> not_run = {};
 
   void add(const benchsuite::Problem& problem, const core::Bindings& axes);
   bool operator==(const Scope&) const = default;

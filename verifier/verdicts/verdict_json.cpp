@@ -50,7 +50,10 @@ double number_json(const JsonView& json) {
 
 Json fields(const Correct& v) {
   Json json{{"launches", v.launches}, {"worst_ratio", number_json(v.worst_ratio)}, {"deterministic", v.deterministic}};
-  if (v.scope.elements > 0) json["scope"] = {{"largest", v.scope.largest}, {"elements", v.scope.elements}};
+  if (v.scope.elements > 0) {
+    json["scope"] = {{"largest", v.scope.largest}, {"elements", v.scope.elements}};
+    if (v.scope.not_run) json["scope"]["not_run"] = *v.scope.not_run;
+  }
   if (v.host_check) {
     json["host_check"] = {{"passed", v.host_check->passed}, {"why_not", v.host_check->why_not}};
     if (!v.host_check->dismissed.empty()) json["host_check"]["dismissed"] = v.host_check->dismissed;
@@ -68,6 +71,10 @@ Correct correct(const JsonView& json) {
   const JsonView scope = json.at("scope");
   for (const auto& [axis, size] : scope.at("largest").members()) v.scope.largest[axis] = size.integer();
   v.scope.elements = scope.at("elements").integer();
+  if (scope.has("not_run")) {
+    v.scope.not_run.emplace();
+    for (const JsonView& line : scope.at("not_run").items()) v.scope.not_run->push_back(line.integer());
+  }
   return v;
 }
 Json fields(const CompileFailed& v) { return {{"message", v.message}, {"line", v.line ? Json(*v.line) : Json()}}; }

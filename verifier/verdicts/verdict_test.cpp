@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "verifier/verdicts/judgement.h"
+#include "verifier/verdicts/verdict_words.h"
 
 namespace verifier::verdicts {
 namespace {
@@ -20,7 +21,7 @@ const Where kWhere{"test_7x1023", "M=7 N=1023", "spikes", "reverse"};
 // One of each way a judgement can end: every alternative, and every kind within it.
 std::vector<Verdict> all() {
   std::vector<Verdict> verdicts{
-      Correct{42, 0.125, true, {{{"M", 65536}, {"N", 8192}}, 16777216}},
+      Correct{42, 0.125, true, {{{"M", 65536}, {"N", 8192}}, 16777216, std::vector<int64_t>{12, 14}}},
       InvalidPlan{"grid x is 0"},
       WrongResult{kWhere, "y", 5, 1.5, -2.25, 1e9, 3, 7161},
       NotWritten{kWhere, "y", 7000, 161, 7161},
@@ -61,6 +62,23 @@ TEST(Verdict, ScopeIsAbsentInOldRecords) {
   const core::Json old = to_json(Correct{42, 0.125, true, {}});
   EXPECT_FALSE(old.contains("scope"));
   EXPECT_EQ(std::get<Correct>(verdict_from_json(core::JsonView(old, "test"))).scope, Scope{});
+}
+
+TEST(Verdict, SaysWhichLinesWereNotSeenToRun) {
+  Correct correct{42, 0.125, true, {{{"M", 65536}}, 65536}};
+  const auto ends_with = [&](const std::string& end) {
+    const std::string words = what_was_seen(correct);
+    EXPECT_TRUE(words.ends_with(end)) << words;
+  };
+  ends_with("the largest tensor had 65536 elements.");
+  correct.scope.not_run.emplace();
+  ends_with(" All of its code was seen to run.");
+  correct.scope.not_run = {7};
+  ends_with(" Not seen to run: all of line 7.");
+  correct.scope.not_run = {7, 12, 13, 14, 20};
+  ends_with(" Not seen to run: all of lines 7, 12 to 14 and 20.");
+  const core::Json json = to_json(correct);
+  EXPECT_EQ(std::get<Correct>(verdict_from_json(core::JsonView(json, "test"))).scope, correct.scope);
 }
 
 TEST(Verdict, SurvivesTheRoundTripThroughJson) {

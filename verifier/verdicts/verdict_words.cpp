@@ -47,12 +47,34 @@ std::string place(const std::optional<Where>& where) {
   return where && !where->workload.empty() ? place(*where) : "while it was loaded";
 }
 
+// "lines 40 to 46 and 52"
+std::string lines_in_words(const std::vector<int64_t>& lines) {
+  std::vector<std::string> ranges;
+  for (size_t first = 0, past = 0; first < lines.size(); first = past) {
+    for (past = first + 1; past < lines.size() && lines[past] == lines[past - 1] + 1;) ++past;
+    ranges.push_back(std::to_string(lines[first]) +
+                     (past == first + 1 ? "" : " to " + std::to_string(lines[past - 1])));
+  }
+  std::string words = lines.size() == 1 ? "line " : "lines ";
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    words += (i == 0 ? "" : i + 1 == ranges.size() ? " and " : ", ") + ranges[i];
+  }
+  return words;
+}
+
+std::string coverage_sentence(const Scope& scope) {
+  if (!scope.not_run) return "";
+  if (scope.not_run->empty()) return " All of its code was seen to run.";
+  return " Not seen to run: all of " + lines_in_words(*scope.not_run) + ".";
+}
+
 std::string scope_sentence(const Scope& scope) {
   if (scope.elements == 0) return "";
   std::string axes;
   for (const auto& [axis, size] : scope.largest)
     axes += (axes.empty() ? "" : ", ") + axis + " to " + std::to_string(size);
-  return " Checked with " + axes + "; the largest tensor had " + std::to_string(scope.elements) + " elements.";
+  return " Checked with " + axes + "; the largest tensor had " + std::to_string(scope.elements) + " elements." +
+         coverage_sentence(scope);
 }
 
 std::string host_check_sentence(const std::optional<HostCheck>& check) {

@@ -51,6 +51,30 @@ TEST(JudgeCommand, OneWrongFileStopsItBeforeAnythingIsJudged) {
   EXPECT_NE(lines[0].at("error").get<std::string>().find("nowhere.cu"), std::string::npos);
 }
 
+// N is never below 1.
+constexpr const char* kGeluWithIdleCode = R"k(/* kernelwright
+{"problem": "gelu_f32", "backends": ["cpu"],
+ "launches": [{"kernel": "gelu", "grid": ["ceil_div(N, 1024)", 1, 1], "block": [256, 1, 1], "args": ["x", "y", "N"]}]}
+*/
+extern "C" __global__ void gelu(const float* x, float* y, int N) {
+  if (N < 1) {
+    y[0] = expf(x[0]);
+  }
+  for (int i = blockIdx.x * 1024 + threadIdx.x; i < N && i < (int)(blockIdx.x + 1) * 1024; i += 256) {
+    y[i] = 0.5f * x[i] * (1 + erff(x[i] * 0.70710678f));
+  }
+}
+)k";
+
+TEST(JudgeCommand, AConfirmationSaysWhichLinesItHasNotSeenRun) {
+  const Home home;
+  const std::string file = home.folder() / "gelu.cu";
+  std::ofstream(file) << kGeluWithIdleCode;
+  const Ended ended = home.run({"judge", "--confirm", file});
+  EXPECT_NE(ended.out.find("accepted: correct"), std::string::npos) << ended.out << ended.err;
+  EXPECT_NE(ended.out.find("Not seen to run: all of line 7."), std::string::npos) << ended.out << ended.err;
+}
+
 TEST(JudgeCommand, AControlIsTimedAgainstItself) {
   const Home home;
   const Ended ended = home.run({"--json", "judge", "--control", shipped_file("gelu_f32/float4_items.cu")});

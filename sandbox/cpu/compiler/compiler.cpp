@@ -20,6 +20,7 @@
 #include "sandbox/cpu/compiler/diagnostics.h"
 #include "sandbox/cpu/compiler/host_process.h"
 #include "sandbox/cpu/compiler/lexer.h"
+#include "sandbox/cpu/compiler/places.h"
 #include "sandbox/cpu/compiler/source_rules.h"
 #include "sandbox/cpu/inspection/elf_check.h"
 #include "sandbox/process/sealed_memory.h"
@@ -63,6 +64,11 @@ constexpr const char* kCheckFlags[] = {"-O1", "-fno-omit-frame-pointer",
                                        // A source must not learn which build it is in.
                                        "-U__SANITIZE_THREAD__", "-DKW_CHECKED"};  // undefined in shim/kw_abi.h
 
+// Each branch of the source stays one: no instruction takes the place of two sides.
+constexpr const char* kCoverFlags[] = {"-O1", "-fsanitize-coverage=trace-pc", "-DKW_COVERED"};  // as above
+constexpr const char* kCoverFlagsOfGcc[] = {"-fno-if-conversion", "-fno-if-conversion2", "-fno-ssa-phiopt",
+                                            "-fno-tree-loop-if-convert"};
+
 // HIP's operations without masks are told apart by where they are called, in the order of the code: the compiler must
 // neither copy nor merge calls, nor move branches elsewhere.
 constexpr const char* kHipFlags[] = {"-fno-thread-jumps",
@@ -87,6 +93,9 @@ std::vector<std::string> command(const CompileRequest& request, const CompilerSe
       argv.insert(argv.end(), {"--param", "tsan-distinguish-volatile=1"});
     }
     for (const std::string& name : check_entry_points()) argv.push_back("-Wl,--wrap=" + name);
+  } else if (request.build == Build::cover) {
+    argv.insert(argv.end(), std::begin(kCoverFlags), std::end(kCoverFlags));
+    if (!settings.host.clang) argv.insert(argv.end(), std::begin(kCoverFlagsOfGcc), std::end(kCoverFlagsOfGcc));
   } else {
     argv.push_back("-O2");
   }
@@ -202,7 +211,7 @@ Compilation compile(const CompileRequest& request, const CompilerSettings& setti
   if (auto* rejected = std::get_if<Rejected>(&lexed)) return std::move(*rejected);
   const auto& source = std::get<LexedSource>(lexed);
   const ScratchFolder scratch(settings.scratch);
-  write_file(settings.scratch / kSourceName, source.text);
+  write_file(settings.scratch / kSourceName, request.build == Build::cover ? spread_lines(source.text) : source.text);
   ProcessLimits limits;
   limits.deadline_s = settings.deadline_s;
   limits.memory_bytes = settings.memory_bytes;

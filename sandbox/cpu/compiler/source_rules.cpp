@@ -82,7 +82,7 @@ constexpr std::string_view kUnsupportedWords[] = {"__managed__",
 constexpr std::string_view kPublic[] = {"KW_WAVE", "KW_WHOLE_WAVE"};
 // Names that no source may contain: host functions, which are not part of the device language, and switches that would
 // blind the checking build's sanitizers.
-constexpr std::string_view kReservedPrefixes[] = {"__kw_", "KW_", "__tsan_", "__ubsan_", "__wrap_"};
+constexpr std::string_view kReservedPrefixes[] = {"__kw_", "KW_", "__tsan_", "__ubsan_", "__sanitizer_", "__wrap_"};
 constexpr std::string_view kHostPrefixes[] = {"no_sanitize",
                                               "__no_sanitize",
                                               "disable_sanitizer",

@@ -134,4 +134,31 @@ std::optional<std::string> refuse_code(const std::vector<CodeSection>& code,
 #endif
 }
 
+std::vector<uint64_t> returns_of_calls(const std::vector<CodeSection>& code, uint64_t function) {
+  std::vector<uint64_t> returns;
+  for (const CodeSection& section : code) {
+#if defined(__x86_64__)
+    constexpr size_t kLength = 5, kStep = 1;  // e8 and a distance; other bytes hardly ever look like one to there
+#else
+    constexpr size_t kLength = 4, kStep = 4;
+#endif
+    for (size_t at = 0; at + kLength <= section.size; at += kStep) {
+      const uint64_t here = section.address + at;
+#if defined(__x86_64__)
+      int32_t distance = 0;
+      std::memcpy(&distance, section.bytes + at + 1, sizeof distance);
+      const bool calls =
+          section.bytes[at] == 0xe8 && here + kLength + static_cast<uint64_t>(int64_t{distance}) == function;
+#else
+      uint32_t instruction = 0;
+      std::memcpy(&instruction, section.bytes + at, sizeof instruction);
+      const auto distance = static_cast<int32_t>(instruction << 6) >> 4;
+      const bool calls = instruction >> 26 == 0x25 && here + static_cast<uint64_t>(int64_t{distance}) == function;
+#endif
+      if (calls) returns.push_back(here + kLength);
+    }
+  }
+  return returns;
+}
+
 }  // namespace sandbox::cpu::inspection

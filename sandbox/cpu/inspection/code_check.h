@@ -24,4 +24,7 @@ struct AddressRange {
 // clocks, and instructions that only an operating system or a library needs.
 std::optional<std::string> refuse_code(const std::vector<CodeSection>& code, const std::vector<AddressRange>& table);
 
+// The addresses to which this function's direct calls return.
+std::vector<uint64_t> returns_of_calls(const std::vector<CodeSection>& code, uint64_t function);
+
 }  // namespace sandbox::cpu::inspection

@@ -34,6 +34,7 @@ constexpr std::string_view kDeviceHeap[] = {"malloc",  "free",    "calloc", "_Zn
                                             "_ZdlPvm", "_ZdaPvm", "printf", "vprintf", "puts",  "putchar"};
 // The one function that may run at load time: the compilers' own registration of instrumented code.
 constexpr std::string_view kSanitizerConstructors[] = {"_sub_I_00099_0", "tsan.module_ctor"};
+constexpr std::string_view kTellsPlace = "__sanitizer_cov_trace_pc";  // shim/kw_abi.h
 
 template <size_t n>
 bool named_in(const std::string_view (&names)[n], std::string_view name) {
@@ -76,6 +77,7 @@ class Inspection {
     inspect_constructors();
     inspect_segments();
     if (const auto refused = refuse_code(code_, table_)) refuse(*refused);
+    if (tells_place_) facts_.covered = returns_of_calls(code_, *tells_place_);
     std::ranges::sort(facts_.shared,
                       [](const SharedVariable& a, const SharedVariable& b) { return a.offset < b.offset; });
     return std::move(facts_);
@@ -174,6 +176,7 @@ class Inspection {
       }
     }
     if (type == STT_FUNC && named_in(kSanitizerConstructors, name)) sanitizer_constructor_ = symbol.st_value;
+    if (type == STT_FUNC && build_ == Build::cover && name == kTellsPlace) tells_place_ = symbol.st_value;
     if (type == STT_OBJECT && state_name_.empty() && in_writable_section(symbol)) state_name_ = shown;
   }
 
@@ -250,7 +253,7 @@ class Inspection {
   uint64_t state_bytes_ = 0, bss_bytes_ = 0;  // of writable sections; of those without initial values
   std::string state_name_;
   uint64_t constructors_ = 0, constructors_at_ = 0;
-  std::optional<uint64_t> sanitizer_constructor_;
+  std::optional<uint64_t> sanitizer_constructor_, tells_place_;
   std::vector<Relative> relative_;
   std::vector<CodeSection> code_;
   std::vector<AddressRange> table_;  // the linker's: read-only once it is loaded

@@ -24,6 +24,7 @@ struct BinaryFacts {
   uint64_t shared_segment_bytes = 0;       // size of the thread-local segment
   uint64_t static_shared_bytes = 0;        // what the kernels' own variables take of it
   bool fills_locals = false;               // local variables that a declaration leaves unset (shim/kw_locals.h)
+  std::vector<uint64_t> covered;           // in the covering build: the places that tell whether they have run
 };
 
 class BinaryRefused : public core::InputError {

@@ -35,6 +35,7 @@ class LoadedCandidate {
     if (op == "map") return map(json, message.fds);
     if (op == "plan") return plan(json);
     if (op == "go") return go(json);
+    if (op == "coverage") return {{"ok", true}, {"not_run", module_.lines_not_run()}};
     return {{"ok", true}};
   }
 

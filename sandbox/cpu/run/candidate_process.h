@@ -8,6 +8,7 @@
 //   {"op":"map","buffers":[{name,bytes,writable}]}+fds  {"ok": true}
 //   {"op":"plan","launches":[...],"zeroed":[name]}      {"ok": true} or {"fault": ...}
 //   {"op":"go","order":0..3,"seed":n}                   {"ok": true} or {"fault": ...}
+//   {"op":"coverage"}                                   {"ok": true, "not_run": [line]} in the covering build
 //   {"op":"ping"}                                       {"ok": true}
 #pragma once
 

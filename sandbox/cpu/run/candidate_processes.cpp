@@ -77,7 +77,7 @@ void CandidateProcesses::serve_judges() {
 }
 
 void CandidateProcesses::open(process::Message request) {
-  const Build build = request.json.at("build") == "check" ? Build::check : Build::fast;
+  const auto build = core::JsonView(request.json, "request for a process").at("build").one_of<Build>("builds");
   auto [judge_end, own_judge_end] = process::Channel::make_pair();
   auto [own_end, process_end] = process::Channel::make_pair();
   ::setsockopt(own_end.fd(), SOL_SOCKET, SO_SNDTIMEO, &kMostSending, sizeof kMostSending);

@@ -16,7 +16,7 @@ extern "C" {
 KW_DEVICE_STATE sandbox::cpu::runtime::DeviceIndex __kw_thread_index, __kw_block_index, __kw_block_dim, __kw_grid_dim,
     __kw_cluster_dim;
 KW_DEVICE_STATE unsigned __kw_dynamic_shared_bytes;
-KW_DEVICE_STATE unsigned long __kw_local_bytes, __kw_local_integer, __kw_shared_window;
+KW_DEVICE_STATE unsigned long __kw_local_bytes, __kw_local_integer, __kw_shared_window, __kw_covered;
 // The linker's names for the ends of that section.
 extern char __start_kw_device_state[], __stop_kw_device_state[];
 

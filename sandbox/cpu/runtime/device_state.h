@@ -19,5 +19,5 @@ extern "C" {
 extern sandbox::cpu::runtime::DeviceIndex __kw_thread_index, __kw_block_index, __kw_block_dim, __kw_grid_dim,
     __kw_cluster_dim;
 extern unsigned __kw_dynamic_shared_bytes;
-extern unsigned long __kw_local_bytes, __kw_local_integer, __kw_shared_window;
+extern unsigned long __kw_local_bytes, __kw_local_integer, __kw_shared_window, __kw_covered;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sandbox/cpu/compiler/diagnostics.h"
+#include "sandbox/cpu/compiler/places.h"
 
 namespace sandbox::cpu::runtime {
 namespace {
@@ -22,6 +23,7 @@ struct InlinedCall {
   int64_t line;
 };
 struct Table {
+  bool has_places = false;
   std::vector<Entry> entries;  // by address
   std::vector<InlinedCall> calls;
 };
@@ -88,8 +90,9 @@ void read_functions(Dwarf_Die& parent, Dwarf_Files* files, uintptr_t base) {
 }
 }  // namespace
 
-void read_line_table(int binary_fd, uintptr_t base) {
+void read_line_table(int binary_fd, uintptr_t base, Build build) {
   table() = Table{};
+  table().has_places = build == Build::cover;
   Dwarf* dwarf = dwarf_begin(binary_fd, DWARF_C_READ);
   if (dwarf == nullptr) return;
   Dwarf_Off offset = 0, next = 0;
@@ -110,6 +113,11 @@ void read_line_table(int binary_fd, uintptr_t base) {
 }
 
 std::optional<int64_t> line_of(uintptr_t address) {
+  const std::optional<int64_t> place = place_of(address);
+  return place && table().has_places ? compiler::line_of_place(*place) : place;
+}
+
+std::optional<int64_t> place_of(uintptr_t address) {
   const std::vector<Entry>& entries = table().entries;
   auto at = std::upper_bound(entries.begin(), entries.end(), address,
                              [](uintptr_t a, const Entry& entry) { return a < entry.address; });

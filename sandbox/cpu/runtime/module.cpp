@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "core/error.h"
 #include "core/unique_fd.h"
+#include "sandbox/cpu/compiler/places.h"
 #include "sandbox/cpu/inspection/elf_check.h"
 #include "sandbox/cpu/runtime/check.h"
 #include "sandbox/cpu/runtime/device_state.h"
@@ -132,6 +134,7 @@ struct Module::State {
   std::byte* dynamic = nullptr;  // within it; null when the module has none
   size_t dynamic_bytes = 0;      // of the launch in progress
   int poison = 0xFF;
+  std::vector<unsigned char> covered;  // by place within the image: 1 where code has run
   Scheduler scheduler;
 };
 
@@ -159,6 +162,8 @@ Module Module::load(int binary_fd, Build build) {
   Placed placed{map->l_addr, 0, 0};
   ::dl_iterate_phdr(match, &placed);
   state->image = {placed.base, placed.end};
+  state->covered.assign(build == Build::cover ? placed.end - placed.base : 0, 0);
+  __kw_covered = reinterpret_cast<uintptr_t>(state->covered.data()) - placed.base;
   if (placed.tls_module != 0) {
     size_t index[2] = {placed.tls_module, 0};
     state->shared = static_cast<std::byte*>(__tls_get_addr(index));
@@ -167,7 +172,7 @@ Module Module::load(int binary_fd, Build build) {
   if (auto* dynamic_base = reinterpret_cast<std::byte* (*)()>(::dlsym(state->handle, "__kw_dynamic_base"))) {
     state->dynamic = dynamic_base();
   }
-  read_line_table(unique.get(), state->image.first);
+  read_line_table(unique.get(), state->image.first, build);
   return Module(std::move(state));
 }
 
@@ -185,6 +190,21 @@ void Module::fill_locals(uint64_t seed, bool second) {
   const LocalFill fill = local_fill(seed, second);
   __kw_local_bytes = fill.bytes;
   __kw_local_integer = fill.integer;
+}
+
+std::vector<int64_t> Module::lines_not_run() const {
+  std::set<int64_t> ran, all;
+  for (const uint64_t at : state_->facts.covered) {
+    const std::optional<int64_t> place = place_of(state_->image.first + at - 1);  // of the call, not of what follows
+    if (!place) continue;
+    all.insert(*place);
+    if (state_->covered.at(at) != 0) ran.insert(*place);
+  }
+  std::set<int64_t> lines;
+  for (const int64_t place : all) {
+    if (!ran.contains(place)) lines.insert(compiler::line_of_place(place));
+  }
+  return {lines.begin(), lines.end()};
 }
 
 bool Module::has_filled_locals() const { return state_->facts.fills_locals; }

@@ -202,6 +202,15 @@ class CpuProcess : public judging::CandidateProcess {
   std::variant<Launched, ProcessFailure> ping() override {
     return timed({{"op", "ping"}}, deadline_, [] {});
   }
+  std::variant<std::vector<int64_t>, ProcessFailure> lines_not_run() override {
+    auto answer = channel_.ask({{"op", "coverage"}});
+    if (auto* failure = std::get_if<ProcessFailure>(&answer)) return std::move(*failure);
+    try {
+      return std::get<judging::CandidateChannel::Answer>(answer).json.at("not_run").get<std::vector<int64_t>>();
+    } catch (const Json::exception&) {
+      return ProcessFailure(judging::ProcessDied{});
+    }
+  }
 
  private:
   std::variant<Launched, ProcessFailure> timed(const Json& request, std::chrono::duration<double> deadline,
