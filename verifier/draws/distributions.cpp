@@ -38,6 +38,7 @@ constexpr std::pair<Distribution, std::string_view> kDistributions[] = {
     {Distribution::named, "named"},
     {Distribution::far_elements, "far_elements"},
     {Distribution::far_rows, "far_rows"},
+    {Distribution::moderate, "moderate"},
     {Distribution::simple, "simple"},
 };
 
@@ -106,14 +107,14 @@ bool names_one_of(const benchsuite::Problem& problem, std::initializer_list<cons
 bool takes_exponentials(const benchsuite::Problem& problem) {
   return names_one_of(problem, {"exp(", "softmax", "_attention("});
 }
-// Or another function that a series may stand for?
-bool takes_functions(const benchsuite::Problem& problem) {
-  return takes_exponentials(problem) || names_one_of(problem, {"gelu(", "silu(", "tanh(", "erf("});
-}
 bool is_unbounded(const benchsuite::Tensor& tensor) {
   return core::is_floating(tensor.dtype) && tensor.init.kind == Init::normal;
 }
 }  // namespace
+
+bool shows_at_few_scales(const benchsuite::Problem& problem) {
+  return takes_exponentials(problem) || names_one_of(problem, {"gelu(", "silu(", "tanh(", "erf("});
+}
 
 std::optional<Distribution> far_for(const benchsuite::Problem& problem) {
   if (!takes_exponentials(problem) || std::ranges::none_of(problem.inputs, is_unbounded)) return std::nullopt;
@@ -136,8 +137,9 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem) {
             Distribution::ties,      Distribution::simple,    Distribution::ordered};
   std::vector<Distribution> chosen{Distribution::patchwork, Distribution::row_scales, Distribution::offset,
                                    Distribution::spikes,    Distribution::one_hot,    Distribution::ties,
-                                   Distribution::denormals, Distribution::one_scale,  Distribution::tiny,
-                                   Distribution::regular,   Distribution::simple,     Distribution::ordered};
+                                   Distribution::denormals, Distribution::one_scale,  Distribution::moderate,
+                                   Distribution::tiny,      Distribution::regular,    Distribution::simple,
+                                   Distribution::ordered};
   // Their tolerance rests on the few elements that count.
   if (std::all_of(problem.inputs.begin(), problem.inputs.end(), takes_any_number)) {
     chosen.insert(chosen.begin() + 1, Distribution::extremes);
@@ -251,9 +253,10 @@ int64_t ways_of_one_input(const benchsuite::Problem& problem) {
 }
 
 int draws_for(const benchsuite::Problem& problem, const core::Bindings& axes, Distribution distribution) {
-  // A series in place of a function shows at few scales.
-  if (distribution == Distribution::one_scale) return takes_functions(problem) ? 6 : 2;
-  if (distribution == Distribution::patchwork || distribution == Distribution::ordered) return 2;
+  if (distribution == Distribution::moderate) return shows_at_few_scales(problem) ? 4 : 1;
+  const bool twice = distribution == Distribution::patchwork || distribution == Distribution::ordered ||
+                     distribution == Distribution::one_scale;
+  if (twice) return 2;
   if (distribution == Distribution::tiny) return problem.inputs.size() > 1 ? 2 : 1;
   if (distribution == Distribution::regular || distribution == Distribution::simple) {
     const auto shapes = std::ranges::count(problem.workloads, benchsuite::Role::test, &benchsuite::Workload::role);

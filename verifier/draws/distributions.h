@@ -32,6 +32,10 @@ std::vector<Distribution> adversarial_for(const benchsuite::Problem& problem);
 // The one of them in which nearly all exponentials are small, where the problem takes any.
 std::optional<Distribution> far_for(const benchsuite::Problem& problem);
 
+// Does it take a function, such as an exponential, for which a short series may stand where numbers are small? That is
+// off by a little at few scales.
+bool shows_at_few_scales(const benchsuite::Problem& problem);
+
 // A draw that may stand wherever an ordinary one does, which the first thousand elements do not tell from it: ordinary,
 // patchwork, or (where the contract speaks of NaN) stray.
 Distribution draw_disguise(const benchsuite::Problem& problem, statistics::Keys& keys);
@@ -70,6 +74,7 @@ class DrawKeys {
     if (distribution == Distribution::non_finite) return with_kind(keys_.next(), kind_++);
     if (distribution == Distribution::exact_products) return with_kind(keys_.next(), kind_of_products_++);
     if (distribution == Distribution::one_scale) return with_kind(keys_.next(), kind_of_scale_++);
+    if (distribution == Distribution::moderate) return with_kind(keys_.next(), kind_of_moderate_++);
     if (distribution == Distribution::tiny) return with_kind(keys_.next(), kind_of_tiny_++);
     if (distribution == Distribution::regular) return key_of_one_input(keys_.next(), regular_turn_++);
     if (distribution == Distribution::simple) return key_of_one_input(keys_.next(), simple_turn_++);
@@ -89,8 +94,8 @@ class DrawKeys {
   uint64_t regular_turn_ = keys_.below(uint64_t{1} << 20);  // any input may be the first
   uint64_t simple_turn_ = regular_turn_;
   unsigned kind_ = static_cast<unsigned>(regular_turn_ % kKinds), kind_of_products_ = kind_, kind_of_scale_ = kind_,
-           kind_of_tiny_ = kind_, kind_of_order_ = kind_, kind_of_number_ = kind_, kind_of_offset_ = kind_,
-           kind_of_value_ = kind_, kind_of_input_ = kind_;
+           kind_of_moderate_ = kind_, kind_of_tiny_ = kind_, kind_of_order_ = kind_, kind_of_number_ = kind_,
+           kind_of_offset_ = kind_, kind_of_value_ = kind_, kind_of_input_ = kind_;
 };
 
 // The ways in which inputs can be regular, or simple: each input in each kind.

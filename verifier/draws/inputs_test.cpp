@@ -200,9 +200,6 @@ TEST(Inputs, OneScaleIsLargeOrSmallForAllInputs) {
     if (i >= 3) continue;
     EXPECT_NEAR(size(DType::f32, with_kind(key, 0)), 1e15, 1e13);
     EXPECT_NEAR(size(DType::f16, with_kind(key, 0)), f16, f16 / 50);
-    const double moderate = size(DType::f32, with_kind(key, 2 + static_cast<unsigned>(i) % 2));
-    EXPECT_GT(moderate, 0.022 * 0.99);
-    EXPECT_LT(moderate, 0.7072 * 1.01);
   }
   EXPECT_THAT(exponents, testing::ElementsAreArray({-20, -19, -18, -17, -16, -15, -14, -13, -12, -11, -10, -9, -8}));
   EXPECT_THAT(of_narrow, testing::ElementsAre(-4, -3, -2, -1));
@@ -210,6 +207,21 @@ TEST(Inputs, OneScaleIsLargeOrSmallForAllInputs) {
   const std::vector<double> low = drawn(bounded, Distribution::one_scale, with_kind(keys.next(), 1));
   EXPECT_GE(*std::min_element(low.begin(), low.end()), bounded.init.low);
   EXPECT_LT(*std::max_element(low.begin(), low.end()), bounded.init.low + (bounded.init.high - bounded.init.low) / 128);
+}
+
+TEST(Inputs, ModerateOnesAreOrdinaryOrFlat) {
+  statistics::Keys keys(3);
+  for (int i = 0; i < 20; ++i) {
+    const uint64_t key = keys.next();
+    const double size = rms(drawn(tensor(DType::f32), Distribution::moderate, with_kind(key, 2)), 0, 64000);
+    EXPECT_GT(size, 0.022 * 0.99);
+    EXPECT_LT(size, 0.7072 * 1.01);
+    const std::vector<double> flat = drawn(tensor(DType::f32), Distribution::moderate, with_kind(key, 3));
+    const double most = std::ranges::max(flat);
+    EXPECT_GT(most, std::exp2(-2.25) * 0.99) << "of 64000";
+    EXPECT_LT(most, std::exp2(0.25));
+    EXPECT_NEAR(rms(flat, 0, 64000), most / std::sqrt(3), most / 50);
+  }
 }
 
 TEST(Inputs, TinyOnesAreNormalNumbersWhoseProductsAreToo) {

@@ -37,15 +37,18 @@ HOST_DEVICE double exact_factor(const FillArgs& args, const Chance& c) {
   return sign * static_cast<double>(2 * below(static_cast<uint64_t>(1) << (bits - 1), c.first, 0) + 1);
 }
 
-// A one_scale draw is large (0), small (1), or so moderate that a series in place of an exponential is off by a little
-// throughout a tile (2, 3): by the two highest bits of the key, which all its inputs share. Narrow inputs are not
-// large.
-HOST_DEVICE bool is_large(const FillArgs& args) { return args.narrow == 0 && args.key >> 62 == 0; }
+// The highest bit but one of the key, which all inputs of a draw share, says whether a one_scale draw is small, and a
+// moderate one flat. Narrow inputs are not large.
+HOST_DEVICE bool has_second_kind(const FillArgs& args) { return (args.key >> 62 & 1) != 0; }
+HOST_DEVICE bool is_large(const FillArgs& args) { return args.narrow == 0 && !has_second_kind(args); }
 HOST_DEVICE double small_factor(const FillArgs& args) {
   const uint32_t chance = static_cast<uint32_t>(args.key);
-  if (args.key >> 63 != 0) return exp2(-0.5 - 5 * unit_of(chance));
   const uint64_t less = args.narrow != 0 ? 1 + below(4, chance, 0) : 8 + below(13, chance, 0);
   return ldexp(1.0, -static_cast<int>(less));
+}
+HOST_DEVICE double moderate_factor(const FillArgs& args) {
+  const double chance = unit_of(static_cast<uint32_t>(args.key));
+  return has_second_kind(args) ? exp2(0.25 - 2.5 * chance) : exp2(-0.5 - 5 * chance);
 }
 
 // All inputs of a tiny draw are tiny where the two highest bits of the key are 0.
@@ -105,6 +108,8 @@ HOST_DEVICE double unbounded(const FillArgs& args, const Row& row, int64_t colum
       return args.least_normal * 4 * (c.unit - 0.5);
     case Distribution::one_scale:
       return is_large(args) ? c.normal * 1e15 : value * small_factor(args);
+    case Distribution::moderate:
+      return (has_second_kind(args) ? args.scale * (2 * c.unit - 1) : value) * moderate_factor(args);
     case Distribution::tiny:
       return ldexp(value, tiny_exponent(args));
     case Distribution::exact:
@@ -161,6 +166,8 @@ HOST_DEVICE double bounded(const FillArgs& args, const Row& row, int64_t column,
       return args.low + width * c.unit * fmin(row.scale, 1.0);
     case Distribution::one_scale:
       return is_large(args) ? value : shrunk(small_factor(args));
+    case Distribution::moderate:
+      return shrunk(fmin(moderate_factor(args), 1.0));
     case Distribution::tiny:
       return shrunk(ldexp(1.0, tiny_exponent(args)));
     case Distribution::offset:

@@ -19,7 +19,7 @@ enum class Distribution : int64_t {
   one_hot,         // one element of each row is 1, the others 0
   ties,            // three distinct values only, in one row of four none below zero
   denormals,       // about the least normal number of the dtype
-  one_scale,       // ordinary, all scaled by one factor: 1e15, or 2^-0.5 to 2^-20; f16: 2^-0.5 to 2^-4
+  one_scale,       // ordinary, all scaled by one factor: 1e15, or 2^-8 to 2^-20; f16: 2^-1 to 2^-4
   exact,           // N(0,1) in steps of 1/32 or 1/8, dense, whose sums of products f32 holds: the exact battery
   exact_products,  // one number with all its bits in each row, the others 0; the other input has powers of two there
   one_value,       // one value everywhere, or but for one element in 64 of the tensor or a half; integers only
@@ -40,6 +40,10 @@ enum class Distribution : int64_t {
   // above the others; or, for products, rows of one number each, few of which make the score that is so far above.
   far_elements,
   far_rows,
+  // All scaled by one factor at which a series in place of an exponential is off by a little: ordinary by 2^-0.5 to
+  // 2^-5.5, or flat up to 2^0.25 to 2^-2.25, so that as many numbers lie close to the largest, where a series is worst,
+  // as to 0.
+  moderate,
   simple,  // one input has content of which something is true throughout (see Simple); others at times, too, or spikes
 };
 

@@ -135,8 +135,12 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
     return draw(shape, keys_.coin() ? one_for_ends() : draws::draw_disguise(problem, keys_));
   }
   if (depth == Depth::indices) return draw(shape, Distribution::ordinary);
+  const bool asks_for_scales = has(Distribution::moderate) && draws::shows_at_few_scales(problem);
   if (depth == Depth::middle) {
     if (auto verdict = draw(shape, Distribution::ordinary)) return verdict;
+    if (asks_for_scales) {
+      if (auto verdict = draw(shape, Distribution::moderate)) return verdict;
+    }
     return draw(shape, adversarial[middle_turn_++ % adversarial.size()]);
   }
   if (depth == Depth::wide) {
@@ -193,6 +197,13 @@ std::optional<Verdict> Checking::draws_at(Shape& shape, Depth depth, bool dear) 
   }
   if (auto verdict = repeats(shape, depth == Depth::all)) return verdict;
   if (depth == Depth::glance) return std::nullopt;
+  if (depth == Depth::scales) {
+    if (!asks_for_scales) return std::nullopt;
+    for (size_t kind = 0; kind < draws::kKinds; ++kind) {
+      if (auto verdict = draw(shape, Distribution::moderate)) return verdict;
+    }
+    return std::nullopt;
+  }
   if (depth == Depth::some) {
     if (auto verdict = draw(shape, Distribution::patchwork)) return verdict;
     return draw(shape, any_adversarial());

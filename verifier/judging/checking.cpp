@@ -225,7 +225,8 @@ std::optional<Verdict> Checking::at_all_shapes(Contender& contender, Effort effo
   }
   for (const benchsuite::Workload* workload : listed) {
     const bool all = covering_ || (workload->role == benchsuite::Role::test && thorough);
-    auto failed = fast_shape(contender, {workload->name, workload->axes, workload}, all ? Depth::all : Depth::glance);
+    const Depth depth = all ? Depth::all : effort == Effort::confirm ? Depth::scales : Depth::glance;
+    auto failed = fast_shape(contender, {workload->name, workload->axes, workload}, depth);
     if (failed && first.add(std::move(*failed))) break;
   }
   if (first.verdict() || !thorough) return first.verdict();
@@ -354,7 +355,7 @@ std::optional<Verdict> Checking::covering_build(Contender& contender) {
   std::optional<Verdict> failed;
   if (const auto failure = contender.process->await_loaded()) failed = verdict_of(*failure, {});
   for (; !failed && !is_covered(); covering_->most_cost *= 4) failed = at_all_shapes(contender, Effort::confirm);
-  findings_.scope.not_run = std::move(covering_->not_run);
+  if (!failed) findings_.scope.not_run = std::move(covering_->not_run);
   covering_.reset();
   return failed;
 }

@@ -58,6 +58,7 @@ class Checking {
   // How many draws a shape sees. A longer and a far shape see one of theirs where launches are dear.
   enum class Depth {
     glance,   // one ordinary draw, repeated
+    scales,   // the same, and moderate ones where scales show
     residue,  // an ordinary one; and one that may be ordinary or not, in which the ends of rows decide, or a simple one
     middle,   // an ordinary one, and the adversarial distributions in turn
     longer,   // one that may be ordinary or not, and those in which the ends of rows decide, with more patience
