@@ -49,7 +49,10 @@ const sandbox::Rejected* Builds::wait(sandbox::CompilePool& pool, verdicts::Effo
 
 const sandbox::Rejected* Builds::wait_for_check(sandbox::CompilePool& pool) {
   start(slots_->check, pool, sandbox::Build::check);
-  return wait(slots_->check);
+  start(slots_->cover, pool, sandbox::Build::cover);
+  const sandbox::Rejected* rejected = wait(slots_->check);
+  wait(slots_->cover);
+  return rejected;
 }
 
 double Builds::compile_ms() const {

@@ -29,8 +29,8 @@ class Builds {
   void start(sandbox::CompilePool& pool, verdicts::Effort effort);
   // Has what was started ended? Then wait() does not wait.
   bool ready(const sandbox::CompilePool& pool, verdicts::Effort effort) const;
-  // Compiles the checking build alone. Null when it is there, otherwise why not. Throws core::SystemError when our side
-  // fails.
+  // Compiles the checking build, and the covering one, alone. Null when the former is there, otherwise why not. Throws
+  // core::SystemError when our side fails.
   const sandbox::Rejected* wait_for_check(sandbox::CompilePool& pool);
   // Waits for it. Null when it is there, otherwise why not. Throws core::SystemError when our side fails.
   const sandbox::Rejected* wait(sandbox::CompilePool& pool, verdicts::Effort effort);
@@ -40,7 +40,7 @@ class Builds {
   // The builds that wait() has made available. The judge lends them to candidate processes; they stay here.
   const sandbox::Built& fast() const { return std::get<sandbox::Built>(slots_->fast.done.value()); }
   const sandbox::Built& check() const { return std::get<sandbox::Built>(slots_->check.done.value()); }
-  // Of a confirmation, where its compiler made one.
+  // Null where its compiler made none.
   const sandbox::Built* cover() const {
     return slots_->cover.done ? std::get_if<sandbox::Built>(&*slots_->cover.done) : nullptr;
   }

@@ -283,13 +283,17 @@ verdicts::Judgement Judge::run_checking_build(const Builds& candidate, const Sha
     const int judge_before = judge_->pid();
     std::vector<OpenProcess> processes;
     processes.push_back(run_.open(Side::candidate, candidate.check(), Build::check));
+    const sandbox::Built* cover = candidate.cover();
+    if (cover != nullptr && share.part == 0) processes.push_back(run_.open(Side::candidate, *cover, Build::cover));
     verdicts::Judgement judgement = ask_judge({{"op", "run_checking_build"},
                                                {"candidate", plan_of(candidate)},
                                                {"check", to_json(settings_.check)},
                                                {"part", share.part},
                                                {"parts", share.parts}},
                                               seed, processes, settings_.deadline_s);
-    if (judge_->pid() == judge_before) explain_crash(judgement, close(processes[0]));
+    if (judge_->pid() != judge_before) return judgement;
+    explain_crash(judgement, close(processes[0]));
+    if (processes.size() > 1) close(processes[1]);
     return judgement;
   } catch (const sandbox::process::WorkerLost& lost) {
     start_over();

@@ -71,7 +71,8 @@ class Judge {
   // Throws core::SystemError for our own failures, DeviceSetAside when the device is one that cannot be used any more.
   verdicts::Judgement judge(const Builds& candidate, const Builds& incumbent, verdicts::Effort effort);
 
-  // Launches the checking build alone, as a confirmation does: on a device that has one. Never times.
+  // Launches the checking build alone, as a confirmation does: on a device that has one. Never times. The first share
+  // also tells what of the code was seen to run, where the covering build is there and finds nothing wrong.
   // Judges that take a share each need one seed. Throws as judge() does.
   verdicts::Judgement run_checking_build(const Builds& candidate, const Share& share, uint64_t seed);
 

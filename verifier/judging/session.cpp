@@ -100,9 +100,15 @@ class Session {
     Contender candidate = contender(json.at("candidate"), std::move(message.fds.at(0)), checks);
     const Clock::time_point begin = Clock::now();
     Checking checking(*oracle_, checks, keys);
-    judgement.verdict = checking.findings();
     const Share share{json.at("part").json().get<size_t>(), json.at("parts").json().get<size_t>()};
-    if (auto failed = checking.checking_build_for_gpu(candidate, share)) judgement.verdict = std::move(*failed);
+    auto failed = checking.checking_build_for_gpu(candidate, share);
+    // What only that build finds, this device may be wrong about: it computes some instructions of GPUs in other ways.
+    constexpr double kLate_ms = 8000;
+    if (!failed && message.fds.size() > 1 && ms_since(begin) < kLate_ms) {
+      Contender covered = contender(json.at("candidate"), std::move(message.fds.at(1)), checks);
+      checking.covering_build(covered);
+    }
+    judgement.verdict = failed ? std::move(*failed) : Verdict(checking.findings());
     judgement.stages.check_ms = ms_since(begin);
     return judgement;
   }

@@ -106,10 +106,13 @@ HostCheck::Finding HostCheck::merged(std::vector<Finding> findings) {
   const auto has_fault = [](const Finding& finding) { return finding.fault.has_value(); };
   const auto undecided = [](const Finding& finding) { return !finding.record.passed; };
   const auto has_words = [](const Finding& finding) { return !finding.record.why_not.empty(); };  // of what came late
+  std::optional<std::vector<int64_t>> not_run = std::move(findings.front().not_run);  // its share tells
   auto chosen = std::ranges::find_if(findings, has_fault);
   if (chosen == findings.end()) chosen = std::ranges::find_if(findings, undecided);
   if (chosen == findings.end()) chosen = std::ranges::find_if(findings, has_words);
-  return std::move(chosen == findings.end() ? findings.front() : *chosen);
+  Finding all = std::move(chosen == findings.end() ? findings.front() : *chosen);
+  all.not_run = std::move(not_run);
+  return all;
 }
 
 void HostCheck::add(Finding finding, verifier::verdicts::Judgement& judgement, std::optional<Verdict> doubtful) {
@@ -131,6 +134,7 @@ void HostCheck::add(Finding finding, verifier::verdicts::Judgement& judgement, s
   }
   if (!finding.fault) {
     correct->host_check = std::move(finding.record);
+    correct->scope.not_run = std::move(finding.not_run);
     return;
   }
   judgement.verdict = std::move(*finding.fault);
@@ -180,7 +184,9 @@ HostCheck::Finding HostCheck::look(verifier::judging::Judge& judge, Lane& lane, 
   if (!lane.why_no_problem.empty()) return undecided(lane.why_no_problem);
   const verifier::verdicts::Judgement judgement = judge.run_checking_build(candidate.builds, share, candidate.seed);
   const bool at_test_shapes = executes_test_shapes(problem);
-  if (verifier::verdicts::is_correct(judgement.verdict)) return {{}, {true, ""}, at_test_shapes};
+  if (const auto* correct = std::get_if<verifier::verdicts::Correct>(&judgement.verdict)) {
+    return {{}, {true, ""}, at_test_shapes, correct->scope.not_run};
+  }
   if (at_test_shapes && had_its_test_shapes(judgement.verdict, problem)) {
     return {{}, {true, core::clean_line(sentence_for_people(judgement.verdict), kMostWhy)}};
   }

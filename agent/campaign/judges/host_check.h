@@ -25,6 +25,7 @@ class HostCheck {
     std::optional<verifier::verdicts::Verdict> fault;  // a definite one; a win then does not count
     verifier::verdicts::HostCheck record;
     bool at_test_shapes = true;  // all listed ones are cheap enough to be executed
+    std::optional<std::vector<int64_t>> not_run = {};  // as in verdicts::Scope
   };
   // A fault takes the place of the verdict that a judgement has, and its measurement. `doubtful`: what another tool
   // reports and may be wrong about (devices/cuda/sanitizers.h); it stands unless the candidate passed here, at

@@ -51,7 +51,17 @@ class HostCheckTest : public testing::Test {
 
 TEST_F(HostCheckTest, ARightKernelPasses) {
   const auto judgement = look(row_sum("__syncthreads();"));
-  EXPECT_TRUE(std::get<verifier::verdicts::Correct>(judgement.verdict).host_check->passed);
+  const auto& correct = std::get<verifier::verdicts::Correct>(judgement.verdict);
+  EXPECT_TRUE(correct.host_check->passed);
+  EXPECT_EQ(correct.scope.not_run, std::vector<int64_t>());
+}
+
+TEST_F(HostCheckTest, WhatWasNotSeenToRunIsPartOfTheScope) {
+  const auto judgement = look(row_sum("__syncthreads(); if (N < 1) y[0] = x[0];"));
+  const auto& correct = std::get<verifier::verdicts::Correct>(judgement.verdict);
+  EXPECT_TRUE(correct.host_check->passed);
+  ASSERT_TRUE(correct.scope.not_run.has_value());
+  EXPECT_EQ(correct.scope.not_run->size(), 1u);
 }
 
 TEST_F(HostCheckTest, ARaceThatAGpuHidesTakesTheWin) {
