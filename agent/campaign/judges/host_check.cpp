@@ -106,7 +106,7 @@ HostCheck::Finding HostCheck::merged(std::vector<Finding> findings) {
   const auto has_fault = [](const Finding& finding) { return finding.fault.has_value(); };
   const auto undecided = [](const Finding& finding) { return !finding.record.passed; };
   const auto has_words = [](const Finding& finding) { return !finding.record.why_not.empty(); };  // of what came late
-  std::optional<std::vector<int64_t>> not_run = std::move(findings.front().not_run);  // its share tells
+  std::optional<std::vector<int64_t>> not_run = std::move(findings.front().not_run);              // its share tells
   auto chosen = std::ranges::find_if(findings, has_fault);
   if (chosen == findings.end()) chosen = std::ranges::find_if(findings, undecided);
   if (chosen == findings.end()) chosen = std::ranges::find_if(findings, has_words);

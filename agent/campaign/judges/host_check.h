@@ -24,7 +24,7 @@ class HostCheck {
   struct Finding {
     std::optional<verifier::verdicts::Verdict> fault;  // a definite one; a win then does not count
     verifier::verdicts::HostCheck record;
-    bool at_test_shapes = true;  // all listed ones are cheap enough to be executed
+    bool at_test_shapes = true;                        // all listed ones are cheap enough to be executed
     std::optional<std::vector<int64_t>> not_run = {};  // as in verdicts::Scope
   };
   // A fault takes the place of the verdict that a judgement has, and its measurement. `doubtful`: what another tool

@@ -63,8 +63,8 @@ class Module {
   // Whether code is left that gives local variables this content: the compiler leaves it out where it never counts.
   bool has_filled_locals() const;
 
-  // In the covering build: the lines of the source with a part that has not run since the module was loaded. The side of
-  // a condition that computes nothing, but returns or takes a value that is there, is no part.
+  // In the covering build: the lines of the source with a part that has not run since the module was loaded. The side
+  // of a condition that computes nothing, but returns or takes a value that is there, is no part.
   std::vector<int64_t> lines_not_run() const;
 
   // Runs the grid to its end, or to the first fault. Blocking; never throws for what the kernel does.

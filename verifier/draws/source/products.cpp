@@ -171,7 +171,8 @@ class Comparisons {
       const auto right = parsed(expression_of(tokens, values, behind, names));
       if (!left || !right) continue;
       if (equals && !left->names().empty() && !right->names().empty()) {
-        if (const auto difference = parsed("(" + left->text() + ") - (" + right->text() + ")")) add(*difference, 0, true);
+        if (const auto difference = parsed("(" + left->text() + ") - (" + right->text() + ")"))
+          add(*difference, 0, true);
       }
       if (left->names().empty() == right->names().empty()) continue;
       const bool number_right = right->names().empty();
