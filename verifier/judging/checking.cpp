@@ -350,8 +350,8 @@ std::optional<Verdict> Checking::at_all_shapes(Contender& contender, Effort effo
 std::optional<Verdict> Checking::covering_build(Contender& contender) {
   const auto most = std::chrono::duration<double, std::micro>(traits_.check.covering_us);
   const auto now = std::chrono::steady_clock::now();
-  covering_.emplace(*contender.process, now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(most),
-                    traits_.check.covering_cost);
+  const auto until = now + std::chrono::duration_cast<std::chrono::steady_clock::duration>(most);
+  covering_.emplace(Covering{*contender.process, until, traits_.check.covering_cost});
   std::optional<Verdict> failed;
   if (const auto failure = contender.process->await_loaded()) failed = verdict_of(*failure, {});
   for (; !failed && !is_covered(); covering_->most_cost *= 4) failed = at_all_shapes(contender, Effort::confirm);
