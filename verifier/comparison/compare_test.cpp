@@ -145,6 +145,19 @@ TEST(Compare, OverflowOfTheOutputTypeIsExpected) {
   EXPECT_EQ(name_of(judged({DType::f32, 4, {}}, neither, beyond, Doubles{INFINITY, 1, 2, 3})), "wrong_non_finite");
 }
 
+TEST(Compare, AnF16TooLargeForItsFormatIsInfinite) {
+  ComparisonCase form{DType::f16, 4, {}, false};
+  form.may_overflow = true;
+  const Doubles r{1e5, 2, -3e5, 1}, right{INFINITY, 2, -INFINITY, 1};
+  EXPECT_EQ(name_of(judged(form, right, r, right)), "accepted");
+  EXPECT_EQ(name_of(judged(form, Doubles{34464, 2, -INFINITY, 1}, r, right)), "wrong_non_finite");
+  EXPECT_EQ(name_of(judged(form, Doubles{65504, 2, -65504, 1}, r, right)), "wrong_non_finite");
+  // A sum of f32 may overflow on its way.
+  form.dtype = DType::bf16;
+  const Doubles beyond{1e39, 2, -1e39, 1};
+  EXPECT_EQ(name_of(judged(form, Doubles{3e38, 2, -INFINITY, 1}, beyond, right)), "accepted");
+}
+
 TEST(Compare, TinyGemmsInAnyOrderAreAccepted) {
   int refused = 0;
   uint64_t key = 0;
