@@ -54,7 +54,7 @@ bool grow(const benchsuite::Axis& axis, const Wanted& wanted, core::Bindings& ax
   return false;
 }
 
-// What the source asks of this axis alone, mostly: the same path may ask for both.
+// Most of what the source asks of this axis alone, since one path may ask for that as well.
 std::vector<source::Condition> asked_of(const benchsuite::Axis& axis, const source::SourceNumbers& numbers,
                                         statistics::Keys& keys) {
   std::vector<source::Condition> asked;

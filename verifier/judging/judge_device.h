@@ -135,7 +135,7 @@ class CandidateProcess {
   }
   // The time of a request without launches.
   virtual std::variant<Launched, ProcessFailure> ping() = 0;
-  // Of the covering build: the lines of the source with a part that has not run so far.
+  // In the covering build: the source lines of which some part has not run yet.
   virtual std::variant<std::vector<int64_t>, ProcessFailure> lines_not_run() { return std::vector<int64_t>{}; }
 };
 

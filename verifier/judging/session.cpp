@@ -102,7 +102,7 @@ class Session {
     Checking checking(*oracle_, checks, keys);
     const Share share{json.at("part").json().get<size_t>(), json.at("parts").json().get<size_t>()};
     auto failed = checking.checking_build_for_gpu(candidate, share);
-    // What only that build finds, this device may be wrong about: it computes some instructions of GPUs in other ways.
+    // Its failures do not count: this device computes some GPU instructions differently.
     constexpr double kLate_ms = 8000;
     if (!failed && message.fds.size() > 1 && ms_since(begin) < kLate_ms) {
       Contender covered = contender(json.at("candidate"), std::move(message.fds.at(1)), checks);
